@@ -1,0 +1,2 @@
+//! `goal-auditor`.
+fn main() {}
