@@ -1,0 +1,234 @@
+//! Everything the engine can ask of its driver. Closed, and performed in order.
+
+use goal_audit::{CheckRecord, Usage};
+use goal_state::{AuditOutcome, Ended, Goal, GoalTag, ModelRef, Totals, WallClock};
+
+/// Something to do. The driver performs all effects of an event in order before the next event.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Append a goal entry to the session.
+    SaveGoal(SavedGoal),
+    /// Append an audit entry to the session.
+    SaveAudit(Box<AuditRecord>),
+    /// Start a run with this message (the host is idle).
+    StartRun(GoalMessage),
+    /// The answer to [`crate::Event::Settling`].
+    Propose(Proposal),
+    /// Put this message into the very next request of the run that is going on.
+    SendInRun(GoalMessage),
+    /// End the run now: abort it, and mark the abort as ours.
+    EndRun,
+    /// Make our tools active if they exist, and report with [`crate::Event::ToolsChecked`].
+    ActivateTools,
+    /// Answer a call of one of our tools.
+    FinishTool(Box<ToolAnswer>),
+    /// Show how an audit goes, in the tool call that waits for it.
+    Progress {
+        /// The call.
+        call_id: String,
+        /// One line.
+        text: String,
+    },
+    /// Open an auditor session and prompt it.
+    OpenAuditor(Box<OpenAuditor>),
+    /// Prompt the open auditor session again.
+    PromptAuditor {
+        /// The audit.
+        audit: u64,
+        /// The reminder.
+        text: String,
+    },
+    /// Abort what the auditor is doing, dispose the session and never report from it again.
+    CloseAuditor {
+        /// The audit.
+        audit: u64,
+    },
+    /// Tell the user.
+    Notify(Notice),
+    /// Answer the command the user typed.
+    Reply(Notice),
+    /// What footer and widget show from now on.
+    ShowStatus(StatusView),
+    /// Ask the user a yes-or-no question; report with [`crate::Event::Confirmed`].
+    Confirm {
+        /// Names the question.
+        ticket: u64,
+        /// Its title.
+        title: String,
+        /// What is at stake.
+        message: String,
+    },
+    /// Give text back to the editor, so that nothing typed is lost.
+    RestoreInput {
+        /// What was typed.
+        text: String,
+    },
+    /// A headless command may return: the goal is at rest.
+    Release {
+        /// The goal was approved: exit status 0, otherwise 2.
+        approved: bool,
+        /// What to print to stderr when it was not.
+        reason: Option<String>,
+    },
+}
+
+/// A goal entry. Written whenever the meaning changed, never twice the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SavedGoal {
+    /// The goal as it stands.
+    Present {
+        /// The record.
+        goal: Box<Goal>,
+        /// Time spent pursuing until now, in milliseconds.
+        active_ms: u64,
+    },
+    /// The goal is gone.
+    Gone {
+        /// Its id.
+        id: String,
+        /// How it ended.
+        ended: Ended,
+    },
+}
+
+/// A message of ours in the conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GoalMessage {
+    /// What the model reads.
+    pub text: String,
+    /// What the session keeps beside it.
+    pub details: MessageDetails,
+}
+
+/// What a continuation message keeps for a later load.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageDetails {
+    /// The goal and its generation.
+    pub tag: GoalTag,
+    /// Number of the continuation since start or resume; 0 for the first message.
+    pub seq: u32,
+    /// It is the full goal message, not a marker.
+    pub full: bool,
+    /// Counters at this moment.
+    pub totals: Totals,
+    /// Time spent pursuing until now, in milliseconds.
+    pub active_ms: u64,
+}
+
+/// What to do at a settle boundary. Counts only when taken.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Proposal {
+    /// Names the proposal in [`crate::Event::ProposalTaken`].
+    pub number: u64,
+    /// Continue the run with this message; `None` lets it rest.
+    pub message: Option<GoalMessage>,
+    /// To perform when the proposal is taken, and only then.
+    pub effects: Vec<Effect>,
+}
+
+/// The answer to a call of one of our tools.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolAnswer {
+    /// The host's id of the call.
+    pub call_id: String,
+    /// What the model reads.
+    pub text: String,
+    /// The result is an error.
+    pub is_error: bool,
+    /// No model request may follow: end the run with this result.
+    pub ends_run: bool,
+    /// The audit behind it, as data for display.
+    pub audit: Option<AuditDetails>,
+    /// The auditor's token use, for the host's totals.
+    pub usage: Option<Usage>,
+}
+
+/// An audit as data in the tool result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AuditDetails {
+    /// How it ended.
+    pub outcome: AuditOutcome,
+    /// The auditor's model.
+    pub model: ModelRef,
+    /// The auditor's tool calls.
+    pub checks: Vec<CheckRecord>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// The auditor's report.
+    pub report: String,
+    /// The reason of the pause this audit caused.
+    pub paused: Option<String>,
+}
+
+/// An audit entry: what was asked, done and found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AuditRecord {
+    /// The goal it judged.
+    pub tag: GoalTag,
+    /// Number over the goal's whole life.
+    pub number: u32,
+    /// Outcome, model, calls, report.
+    pub details: AuditDetails,
+    /// The auditor's thinking level, if set by the gate.
+    pub thinking_level: Option<String>,
+    /// Prompts answered by the auditor.
+    pub attempts: u32,
+    /// The auditor's token use.
+    pub usage: Usage,
+    /// When it began.
+    pub started_at: WallClock,
+    /// What the goal was judged by.
+    pub gate: goal_state::Gate,
+    /// Why it failed, in the provider's or our words.
+    pub failure: Option<String>,
+}
+
+/// What an auditor session needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenAuditor {
+    /// Names the audit in every event of its session.
+    pub audit: u64,
+    /// The call that waits for it.
+    pub call_id: String,
+    /// The auditor's model.
+    pub model: ModelRef,
+    /// Its thinking level; `None` takes the host's.
+    pub thinking_level: Option<String>,
+    /// The session's own system prompt.
+    pub system_prompt: String,
+    /// The first prompt.
+    pub prompt: String,
+}
+
+/// How loud a notice is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// For information.
+    Info,
+    /// Something stopped, or is not as asked.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+/// A text for the user: what happened, why, what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// How loud.
+    pub level: Level,
+    /// The text, safe to display.
+    pub text: String,
+}
+
+/// What footer and widget show.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StatusView {
+    /// One short line for the footer; `None` clears it.
+    pub footer: Option<String>,
+    /// At most two lines above the editor.
+    pub widget: Vec<String>,
+    /// The goal that is pursued right now, for a restart of the core.
+    pub pursued: Option<GoalTag>,
+    /// A deadline is open, so the driver's life matters even while the host is idle.
+    pub waiting: bool,
+}

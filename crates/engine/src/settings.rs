@@ -1,0 +1,30 @@
+//! The settings the engine works under, given to it by the driver.
+
+use goal_state::SandboxGate;
+
+/// Resolved settings. `None` of a limit is "off".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// The auditor's provider, if set.
+    pub provider: Option<String>,
+    /// The auditor's model, if set.
+    pub model: Option<String>,
+    /// The auditor's thinking level, if set.
+    pub thinking_level: Option<String>,
+    /// Absolute limit of an audit in milliseconds.
+    pub timeout_ms: Option<u64>,
+    /// Limit of the auditor's silence in mid-answer in milliseconds.
+    pub idle_timeout_ms: Option<u64>,
+    /// Runs without work in a row before a pause.
+    pub max_empty_continuations: u32,
+    /// Refusals and failures in a row before a pause.
+    pub max_consecutive_audit_rejections: u32,
+    /// Continuations since start or resume.
+    pub max_continuations: Option<u32>,
+    /// Audits since start or resume.
+    pub max_audits: Option<u32>,
+    /// Sandbox settings, frozen into the gate.
+    pub sandbox: SandboxGate,
+    /// Settings that differ from their defaults, as `key = value (source)`, for the status.
+    pub changed: Vec<String>,
+}
