@@ -1,7 +1,7 @@
 //! What the executor reads to start, to go on, and after a run that did nothing.
 
 use crate::fence;
-use crate::safe::{for_display, visible};
+use crate::safe::{cut, for_display};
 
 /// The auditor's objections, wherever they are carried to the executor.
 pub const OBJECTION_MAX_CHARS: usize = 2_000;
@@ -9,8 +9,8 @@ pub const OBJECTION_MAX_CHARS: usize = 2_000;
 /// A marker is at most 80 tokens; English runs at about three and a half characters a token.
 const MARKER_MAX_CHARS: usize = 280;
 
-const GOAL_ID_MAX_COLUMNS: usize = 40;
-const TOOL_NAME_MAX_COLUMNS: usize = 24;
+const GOAL_ID_MAX_CHARS: usize = 40;
+const TOOL_NAME_MAX_CHARS: usize = 24;
 
 /// The full goal message: sent at start, at resume, and when a compaction took it out of the context.
 #[derive(Debug, Clone, Copy)]
@@ -56,6 +56,8 @@ How to work
 - If something can only be decided by the user, say so plainly, put the question in one or two \
 sentences, and stop. Do not assume approval for a risky or irreversible step.
 - Keep to the objective as it is written. Do not make it smaller to get done sooner.
+- Short messages will tell you that the goal is still open. They mean: go on from where you are. The \
+tool get_goal shows the objective again.
 
 How completion is judged
 - An independent auditor inspects the workspace itself. Only its approval completes the goal; your \
@@ -105,17 +107,13 @@ pub enum Nudge<'a> {
 
 /// Words a continuation: at most 80 tokens, the objections apart.
 pub fn marker(marker: &Marker<'_>) -> String {
-    let goal_id = for_display(marker.goal_id, GOAL_ID_MAX_COLUMNS);
+    let goal_id = one_line(marker.goal_id, GOAL_ID_MAX_CHARS);
     let mut text = match marker.nudge {
         None => format!(
             "Goal {goal_id} is still open. Keep working on it; only when every requirement is met and \
              checked, call update_goal {{\"status\":\"complete\"}}."
         ),
-        Some(Nudge::NoWork) => format!(
-            "Goal {goal_id}: the last run did no work. Take one concrete step now or, if all is \
-             checked, call update_goal {{\"status\":\"complete\"}}. If only the user can decide, state \
-             the question plainly; do not assume approval."
-        ),
+        Some(Nudge::NoWork) => nudge(&goal_id, ""),
         Some(Nudge::ToolTrouble { tool, error }) => tool_trouble(&goal_id, tool, error),
     };
     if let Some(objections) = marker.objections.filter(|text| !text.trim().is_empty()) {
@@ -125,28 +123,37 @@ pub fn marker(marker: &Marker<'_>) -> String {
     text
 }
 
-/// The quoted error gets what room the rest leaves. Both quotes are one line of plain characters; a
-/// fence around each would cost more than the whole marker may.
+fn nudge(goal_id: &str, cause: &str) -> String {
+    format!(
+        "Goal {goal_id}: the last run did no work{cause}. Take one concrete step or, if all is checked, \
+         call update_goal {{\"status\":\"complete\"}}. If only the user can decide, ask plainly; do not \
+         assume approval."
+    )
+}
+
+/// The quote gets what room the rest leaves. It is one line without quotation marks of its own; a fence
+/// would cost more than the whole marker may.
 fn tool_trouble(goal_id: &str, tool: &str, error: &str) -> String {
-    let tool = for_display(tool, TOOL_NAME_MAX_COLUMNS);
-    let words = |error: &str| {
-        format!(
-            "Goal {goal_id}: no work in the last run; {tool} failed: “{error}”. Take one concrete step \
-             or, if all is checked, call update_goal {{\"status\":\"complete\"}}. If only the user can \
-             decide, ask plainly; do not assume approval."
-        )
-    };
+    let words = |quote: &str| nudge(goal_id, &format!(" (“{quote}”)"));
     let room = MARKER_MAX_CHARS.saturating_sub(words("").chars().count());
-    words(&for_display(error, room))
+    let tool = one_line(tool, TOOL_NAME_MAX_CHARS);
+    let error = one_line(error, room);
+    // The host's answer mostly names the tool; twice would waste the room.
+    let quote = if error.contains(&tool) {
+        error
+    } else {
+        one_line(&format!("{tool}: {error}"), room)
+    };
+    words(&quote.replace(['“', '”'], "\""))
+}
+
+/// One line bounded both in columns and in characters, since some characters have no width.
+fn one_line(text: &str, max_chars: usize) -> String {
+    cut(&for_display(text, max_chars), max_chars).into_owned()
 }
 
 fn objections_block(token: &str, objections: &str) -> String {
-    let fenced = fence::for_executor(
-        token,
-        "objections",
-        &visible(objections),
-        Some(OBJECTION_MAX_CHARS),
-    );
+    let fenced = fence::for_executor(token, "objections", objections, Some(OBJECTION_MAX_CHARS));
     format!(
         "The auditor did not approve the last claim. Its objections, quoted as data; settle each one \
          before you claim again:\n{fenced}"

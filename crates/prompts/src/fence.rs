@@ -9,8 +9,6 @@
 //! The token is fresh for every message and comes from outside. Should the text hold it all the same,
 //! it is taken out there, so that only our own end mark can close the fence.
 
-use std::borrow::Cow;
-
 use crate::safe::{cut, entities, is_mark, visible};
 
 /// What stands where a text held the token of its own fence.
@@ -36,16 +34,15 @@ impl FenceToken<'_> {
     fn around(self, label: &str, safe_text: &str, max_chars: Option<usize>) -> String {
         debug_assert!(!self.0.is_empty(), "a fence without a token is no fence");
         let Self(token) = self;
-        let body = self.taken_out_of(safe_text);
-        let body = match max_chars {
-            Some(max_chars) => cut(&body, max_chars),
-            None => body,
-        };
+        let mut body = self.taken_out_of(safe_text);
+        if let Some(max_chars) = max_chars {
+            body = cut(&body, max_chars).into_owned();
+        }
         format!("<<<begin {label} {token}>>>\n{body}\n<<<end {label} {token}>>>")
     }
 
     /// The text without the token, in whatever case and with whatever invisible marks inside it.
-    fn taken_out_of(self, text: &str) -> Cow<'_, str> {
+    fn taken_out_of(self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
@@ -57,7 +54,7 @@ impl FenceToken<'_> {
                 rest = &rest[c.len_utf8()..];
             }
         }
-        Cow::Owned(out)
+        out
     }
 
     /// Bytes of `text` that a reader would take for the token.

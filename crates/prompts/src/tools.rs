@@ -9,8 +9,10 @@ use crate::safe::for_display;
 /// The auditor's report inside a tool result.
 pub const REPORT_MAX_CHARS: usize = 8_000;
 
-/// A provider's words, paths, or another reason quoted on one line.
-const WHY_MAX_COLUMNS: usize = 600;
+/// A provider's words, paths, or another cause of an outcome.
+const WHY_MAX_CHARS: usize = 1_000;
+
+const PHASE_MAX_COLUMNS: usize = 600;
 const ADVICE_MAX_COLUMNS: usize = 600;
 const NAME_MAX_COLUMNS: usize = 120;
 const STATUS_MAX_COLUMNS: usize = 60;
@@ -36,8 +38,7 @@ pub const UPDATE_GOAL_SNIPPET: &str =
     "Claim that the goal of this session is complete; an independent auditor checks the claim";
 
 /// Description of the parameter `status`.
-pub const STATUS_DESCRIPTION: &str =
-    "Always \"complete\": the one thing that can be said about a goal.";
+pub const STATUS_DESCRIPTION: &str = "Always \"complete\"; no other value is accepted.";
 
 /// Description of the parameter `completionSummary`.
 pub const SUMMARY_DESCRIPTION: &str = "What was done for each requirement, and where the auditor can see \
@@ -84,7 +85,7 @@ pub fn goal_report(report: &GoalReport<'_>) -> String {
         ..
     } = *report;
     let id = for_display(report.id, NAME_MAX_COLUMNS);
-    let phase = for_display(report.phase, WHY_MAX_COLUMNS);
+    let phase = for_display(report.phase, PHASE_MAX_COLUMNS);
     let active = duration(report.active_ms);
     let objective = fence::for_executor(token, "objective", report.objective, None);
     let mut text = format!(
@@ -156,7 +157,13 @@ pub fn audit_result(result: &AuditResult<'_>) -> String {
         outcome_words(result.outcome)
     );
     if let Some(why) = result.why.filter(|why| !why.trim().is_empty()) {
-        let _ = write!(text, "\nReason: {}", for_display(why, WHY_MAX_COLUMNS));
+        let why = fence::for_executor(result.token, "reason", why.trim(), Some(WHY_MAX_CHARS));
+        let _ = write!(
+            text,
+            "
+The reason, quoted as data:
+{why}"
+        );
     }
     let _ = write!(
         text,
@@ -193,7 +200,7 @@ fn outcome_words(outcome: AuditWord) -> &'static str {
             "stale, because the workspace changed while the auditor looked at it. The goal is not complete"
         }
         AuditWord::StaleGoal => {
-            "stale, because the goal was changed or replaced meanwhile. Nothing was recorded for it"
+            "stale, because the goal was changed, replaced or left meanwhile. It counts for no goal"
         }
         AuditWord::Aborted => "aborted. The goal is not complete",
     }
@@ -217,7 +224,8 @@ fn next_step(outcome: AuditWord) -> &'static str {
         AuditWord::Failed => {
             "Next: the audit could not be carried out; this is not a judgement of the work, so do not \
              change the work because of it. If the reason may pass by itself, call update_goal once \
-             more. If only the user can mend it (a key, a model, a setting), say so plainly and stop."
+             more; if it names files that were changed, look at those first. If only the user can mend \
+             it (a key, a model, a setting), say so plainly and stop."
         }
         AuditWord::StaleWorkspace => {
             "Next: this is not a judgement of the work. See to it that nothing writes to the workspace \
@@ -273,12 +281,13 @@ pub enum DeadCall {
 pub fn dead_call(call: DeadCall, advice: Option<&str>) -> String {
     let words = match call {
         DeadCall::NoGoal => {
-            "There is no goal in this session, so there is nothing to complete. Only the user can set \
-             one, with /goal and a text. Please do not call this again; go on with what the user asked."
+            "There is no goal in this session, or it is over, so there is nothing to complete. Only the \
+             user can set one, with /goal and a text. Please do not call this again; go on with what \
+             the user asked."
         }
         DeadCall::Held => {
-            "The goal is held since this session was opened again, so it cannot be completed now. Only \
-             the user can take it up, with /goal resume. Please do not call this again before that; \
+            "The goal is on hold: the session was left or reloaded, and the user has not taken the goal \
+             up again. Only the user can, with /goal resume. Please do not call this again before that; \
              answer what the user asked and stop."
         }
         DeadCall::Paused => {
@@ -310,7 +319,7 @@ pub fn bad_status(given: &str) -> String {
 /// What is appended to a result when the goal was paused by it, so that the run ends.
 pub fn run_ends(reason: &str) -> String {
     let reason = for_display(reason, ADVICE_MAX_COLUMNS);
-    format!("\n\nThe goal is paused now and this run ends here. {reason}")
+    format!("\n\nThis run ends here; any next step waits for the user. {reason}")
 }
 
 /// Words the result of a further `update_goal` in the same message, given the result of the first.
