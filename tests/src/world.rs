@@ -1,0 +1,281 @@
+//! The throw-away surroundings of a test's pi processes.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use goal_sim::ModelServer;
+use tempfile::TempDir;
+
+use crate::{Loading, PiOptions, Session, install, process};
+
+/// The variable by which a process of a world is found again, whatever its parent is by then.
+pub(crate) const WORLD_VARIABLE: &str = "GOAL_TEST_WORLD";
+
+/// A home, an agent folder, a workspace and a model server, all gone when it is dropped.
+pub struct World {
+    /// The models.
+    pub server: ModelServer,
+    folder: Option<TempDir>,
+    home: PathBuf,
+    workspace: PathBuf,
+    id: String,
+    env: Vec<(OsString, OsString)>,
+    flags: Vec<OsString>,
+}
+
+impl World {
+    /// Builds the surroundings; starts the model server, but no pi.
+    pub fn new(mut options: PiOptions) -> Self {
+        let script = std::mem::take(&mut options.script);
+        let ids: Vec<_> = script.model_ids().map(str::to_owned).collect();
+        for id in ids {
+            options
+                .windows
+                .entry(id)
+                .or_insert(crate::options::CONTEXT_WINDOW);
+        }
+        let server = ModelServer::start(script).expect("a port of the loopback address is free");
+        let folder = tempfile::Builder::new()
+            .prefix("goal-test-")
+            .tempdir()
+            .expect("a temp dir");
+        // The real path: pi names sessions by it, and macOS reaches its temp dir through a link.
+        let base = folder.path().canonicalize().expect("the temp dir exists");
+        let mut world = Self {
+            server,
+            home: base.join("home"),
+            workspace: base.join("work"),
+            id: fresh_id(),
+            env: Vec::new(),
+            flags: Vec::new(),
+            folder: Some(folder),
+        };
+        world.write_files(&options);
+        world.env = world.environment(&options);
+        world.flags = world.command_line(&options);
+        world
+    }
+
+    /// The workspace, pi's working directory.
+    pub fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    /// The home folder.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// pi's agent folder.
+    pub fn agent_dir(&self) -> PathBuf {
+        self.home.join(".pi/agent")
+    }
+
+    /// The text of a file of the workspace, or `None` if there is none.
+    pub fn file(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.workspace.join(path)).ok()
+    }
+
+    /// The session files, oldest change first.
+    pub fn session_files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for folder in read_dir(&self.agent_dir().join("sessions")) {
+            files.extend(
+                read_dir(&folder)
+                    .into_iter()
+                    .filter(|f| has_extension(f, "jsonl")),
+            );
+        }
+        files.sort_by_key(|file| {
+            (
+                fs::metadata(file).and_then(|m| m.modified()).ok(),
+                file.clone(),
+            )
+        });
+        files
+    }
+
+    /// The session file that was changed last, read.
+    pub fn session(&self) -> Session {
+        self.session_files()
+            .last()
+            .map(|file| Session::read(file))
+            .unwrap_or_default()
+    }
+
+    /// The processes that were started in this world and still live, pi included, but not the
+    /// terminal around it.
+    pub fn processes(&self) -> Vec<process::Process> {
+        let mut all = process::of_world(&self.id);
+        all.retain(|process| !process.command.starts_with("tmux "));
+        all
+    }
+
+    /// Fails unless every process of this world ends within a short while.
+    pub fn assert_no_process_left(&self) {
+        let gone = crate::poll(crate::patience(), || {
+            self.processes().is_empty().then_some(())
+        });
+        assert!(
+            gone.is_some(),
+            "processes are left: {:#?}",
+            self.processes()
+        );
+    }
+
+    /// A command that runs pi in this world with `arguments` after the common flags.
+    pub(crate) fn command<S: AsRef<str>>(&self, arguments: &[S]) -> Command {
+        let mut command = Command::new(install::pi_node());
+        command.arg(install::pi_cli());
+        command.args(&self.flags);
+        command.args(arguments.iter().map(AsRef::as_ref));
+        self.surround(&mut command);
+        command
+    }
+
+    /// Gives any command the environment and working directory of this world.
+    pub(crate) fn surround(&self, command: &mut Command) {
+        command
+            .env_clear()
+            .envs(self.env.iter().cloned())
+            .current_dir(&self.workspace);
+    }
+
+    pub(crate) fn temp(&self) -> PathBuf {
+        self.home.join("tmp")
+    }
+
+    fn write_files(&self, options: &PiOptions) {
+        let agent = self.agent_dir();
+        for folder in [
+            &agent,
+            &self.workspace,
+            &self.temp(),
+            &self.home.join("extensions"),
+        ] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        let models = options.models_json(&self.server.base_url());
+        fs::write(agent.join("models.json"), models.to_string()).unwrap();
+        fs::write(agent.join("settings.json"), options.settings.to_string()).unwrap();
+        if let Some(config) = &options.config {
+            fs::write(agent.join("goal-auditor.json"), config).unwrap();
+        }
+        for (path, text) in &options.files {
+            let path = self.workspace.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        for (name, source) in &options.extensions {
+            fs::write(self.extension_file(name), source).unwrap();
+        }
+        if options.loading == Loading::Installed {
+            self.install_extension();
+        }
+    }
+
+    fn install_extension(&self) {
+        let target = self.agent_dir().join("extensions/goal-auditor");
+        let source = install::extension();
+        copy_folder(
+            source.parent().expect("the extension is in a folder"),
+            &target,
+        );
+        let binary = install::binary();
+        fs::copy(&binary, target.join(binary.file_name().unwrap())).expect("the binary is built");
+    }
+
+    fn extension_file(&self, name: &str) -> PathBuf {
+        self.home.join("extensions").join(format!("{name}.ts"))
+    }
+
+    fn environment(&self, options: &PiOptions) -> Vec<(OsString, OsString)> {
+        let mut env: Vec<(OsString, OsString)> = Vec::new();
+        let mut set = |name: &str, value: OsString| env.push((name.into(), value));
+        set("PATH", std::env::var_os("PATH").unwrap_or_default());
+        set("HOME", self.home.clone().into());
+        set("TMPDIR", self.temp().into());
+        set("LANG", "C.UTF-8".into());
+        set("TERM", "xterm-256color".into());
+        set("PI_CODING_AGENT_DIR", self.agent_dir().into());
+        set("PI_OFFLINE", "1".into());
+        set("PI_SKIP_VERSION_CHECK", "1".into());
+        set("PI_TELEMETRY", "0".into());
+        // pi compiles its bundle once per cache; one for all tests halves the time to start.
+        set(
+            "NODE_COMPILE_CACHE",
+            install::profile_folder().join("node-cache").into(),
+        );
+        set(WORLD_VARIABLE, self.id.clone().into());
+        if options.loading == Loading::Flag {
+            set("GOAL_AUDITOR_BIN", install::binary().into());
+        }
+        env.extend(
+            options
+                .env
+                .iter()
+                .map(|(name, value)| (name.into(), value.into())),
+        );
+        env
+    }
+
+    fn command_line(&self, options: &PiOptions) -> Vec<OsString> {
+        let mut flags: Vec<OsString> = Vec::new();
+        for (name, _) in &options.extensions {
+            flags.extend(["-e".into(), self.extension_file(name).into()]);
+        }
+        if options.loading == Loading::Flag {
+            flags.extend(["-e".into(), install::extension().into()]);
+        }
+        flags.extend(options.flags.iter().map(Into::into));
+        flags
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        process::kill_world(&self.id);
+        if std::env::var_os("GOAL_TEST_KEEP").is_some()
+            && let Some(folder) = self.folder.take()
+        {
+            eprintln!("kept: {}", folder.keep().display());
+        }
+    }
+}
+
+fn fresh_id() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!(
+        "{}-{}",
+        std::process::id(),
+        COUNT.fetch_add(1, Ordering::Relaxed)
+    )
+}
+
+fn read_dir(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect()
+}
+
+fn has_extension(file: &Path, extension: &str) -> bool {
+    file.extension().is_some_and(|found| found == extension)
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for path in read_dir(from) {
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy_folder(&path, &target);
+        } else {
+            fs::copy(&path, target).unwrap();
+        }
+    }
+}

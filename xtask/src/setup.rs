@@ -1,0 +1,54 @@
+//! `setup`: installs what tests/pi pins, once for every state of its lock file.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::project;
+
+/// Runs the task.
+pub(crate) fn run() -> Result<()> {
+    let folder = project::pi_folder();
+    // Tests of one run call this side by side, and `npm ci` deletes the folder that they use.
+    let guard = File::create(folder.join(".setup.lock")).context("cannot lock tests/pi")?;
+    guard.lock().context("cannot lock tests/pi")?;
+
+    let wanted = fs::read(folder.join("package-lock.json"))
+        .context("tests/pi/package-lock.json is missing")?;
+    let stamp = folder.join("node_modules/.installed-from");
+    if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    eprintln!("setup: npm ci in tests/pi (pi, Node, tsc; about 400 MB) …");
+    install(&folder)?;
+    fs::write(&stamp, wanted).context("cannot write the stamp of tests/pi")?;
+    eprintln!("setup: done");
+    Ok(())
+}
+
+fn install(folder: &Path) -> Result<()> {
+    let npm = npm();
+    let found = Command::new(&npm)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status();
+    if !found.is_ok_and(|status| status.success()) {
+        bail!(
+            "`{}` does not run. The end-to-end tests need npm (any version that comes with \
+             Node 18 or newer) to install pi: https://nodejs.org/en/download",
+            npm.display()
+        );
+    }
+    // pi's own Node is among the packages, so npm's warnings about the system's are void.
+    let mut command = Command::new(&npm);
+    command.args(["ci", "--loglevel=error"]).current_dir(folder);
+    project::run(&mut command)
+}
+
+fn npm() -> OsString {
+    let name = if cfg!(windows) { "npm.cmd" } else { "npm" };
+    std::env::var_os("NPM").unwrap_or_else(|| name.into())
+}
