@@ -207,11 +207,13 @@ fn texts_up_to_the_limit_are_read_and_longer_ones_are_not() {
     );
 }
 
-/// Each of these is at the size limit and built so that a parser which looks back, or starts over,
-/// at each mark would need some 10^12 steps: it would hang here, not merely be slow.
+/// Enough that a parser which looks back, or starts over, at each mark would need some 10^11 steps:
+/// it would hang here, not merely be slow. The whole limit would only make this test slow.
+const ADVERSARIAL_BYTES: usize = TEXT_MAX_BYTES / 8;
+
 #[test]
 fn adversarial_texts_are_linear() {
-    let fill = |unit: &str| unit.repeat((TEXT_MAX_BYTES - 64) / unit.len());
+    let fill = |unit: &str| unit.repeat(ADVERSARIAL_BYTES / unit.len());
     for unit in [
         "*", "* ", "`", "_*", "<", "<think", "</think>", "\n", "\r\n", "\u{feff}", " ", "\u{3000}",
     ] {
@@ -240,7 +242,7 @@ fn adversarial_texts_are_linear() {
         let text = format!("{}\n<disapproved/>", fill(blocks));
         assert_eq!(parse_verdict(&text), Ok(Verdict::Disapproved), "{blocks}");
     }
-    let half = TEXT_MAX_BYTES / 8;
+    let half = ADVERSARIAL_BYTES / 4;
     let nested = format!("{}<approved/>{}", "* ".repeat(half), " *".repeat(half));
     assert_eq!(parse_verdict(&nested), Ok(Verdict::Approved));
 }
