@@ -45,6 +45,17 @@ pub fn binary() -> PathBuf {
     BINARY.get_or_init(|| given().unwrap_or_else(build)).clone()
 }
 
+/// Installs our extension into an agent folder, as a user does.
+pub(crate) fn install_into(agent_dir: &Path) {
+    let mut command = xtask();
+    command
+        .args(["install", "--agent-dir"])
+        .arg(agent_dir)
+        .arg("--binary")
+        .arg(binary());
+    run(command);
+}
+
 /// The folder of the build this test program belongs to: `target/<profile>`.
 pub(crate) fn profile_folder() -> PathBuf {
     let program = std::env::current_exe().expect("a test program knows its path");
@@ -86,12 +97,18 @@ fn modules() -> &'static Path {
         // program; it takes a lock and looks again itself.
         let installed = fs::read(modules.join(".installed-from")).ok();
         if installed.is_none() || installed != fs::read(folder.join("package-lock.json")).ok() {
-            let mut command = cargo();
-            command.args(["run", "--quiet", "--package", "xtask", "--", "setup"]);
+            let mut command = xtask();
+            command.arg("setup");
             run(command);
         }
         modules
     })
+}
+
+fn xtask() -> Command {
+    let mut command = cargo();
+    command.args(["run", "--quiet", "--package", "xtask", "--"]);
+    command
 }
 
 fn cargo() -> Command {

