@@ -1,6 +1,6 @@
 //! pi without our extension: proof that the harness and the scripted models do what they say.
 
-use goal_tests::{EXECUTOR, Pi, PiOptions, Reply, Script, Steps, Tui, World};
+use goal_tests::{Dialogs, EXECUTOR, Pi, PiOptions, Reply, Script, Steps, Tui, World};
 use serde_json::json;
 
 fn plain(steps: impl Into<Steps>) -> PiOptions {
@@ -159,4 +159,61 @@ fn the_terminal_shows_the_answer() {
     tui.press("C-d");
     assert_eq!(tui.wait_exit(), 0);
     tui.world().assert_no_process_left();
+}
+
+/// An extension that shows something in every way there is, and asks a question.
+const SHOWING: &str = r#"
+export default function (pi) {
+  pi.registerCommand("show", { handler: async (_args, ctx) => {
+    ctx.ui.setStatus("probe", "running");
+    ctx.ui.setWidget("probe", ["one", "two"]);
+    const yes = await ctx.ui.confirm("Sure?", "It cannot be undone.");
+    ctx.ui.notify(`answer: ${yes}`, "warning");
+    ctx.ui.setStatus("probe", undefined);
+    ctx.ui.setEditorText("typed for you");
+    pi.appendEntry("goal-auditor", { v: 1, kind: "goal", goal: { phase: "paused", pauseReason: "user" } });
+  } });
+}"#;
+
+#[test]
+fn what_an_extension_shows_and_saves_is_collected() {
+    let options = plain([Reply::text("ok")]).extra_extension("showing", SHOWING);
+    let pi = Pi::start(options);
+    let mark = pi.prompt("Hi");
+    pi.settled_quiet(mark);
+
+    let mark = pi.prompt("/show");
+    assert_eq!(pi.wait_notice(mark, "answer").text, "answer: true");
+    assert_eq!(pi.notices_since(mark)[0].level, "warning");
+    assert_eq!(pi.dialogs_since(mark)[0]["title"], "Sure?");
+    assert_eq!(pi.status("probe"), None);
+    assert_eq!(pi.widget("probe").unwrap(), ["one", "two"]);
+    pi.wait_for(mark, "the editor's text", |record| {
+        record["method"] == "set_editor_text"
+    });
+    assert_eq!(pi.editor_text().as_deref(), Some("typed for you"));
+
+    pi.answer_dialogs(Dialogs::No);
+    let mark = pi.prompt("/show");
+    pi.wait_notice(mark, "answer: false");
+    let session = pi.session();
+    assert_eq!(
+        (session.phase(), session.pause_reason()),
+        ("paused", Some("user"))
+    );
+}
+
+#[test]
+fn another_session_has_another_file() {
+    let pi = Pi::start(plain(Reply::text("ok")));
+    let mark = pi.prompt("first");
+    pi.settled_quiet(mark);
+    let first = pi.session();
+    pi.new_session();
+    let mark = pi.prompt("second");
+    pi.settled_quiet(mark);
+    assert_eq!(pi.world().session_files().len(), 2);
+    assert_ne!(pi.session().path, first.path);
+    pi.switch_session(&first.path);
+    assert_eq!(pi.session().path, first.path);
 }
