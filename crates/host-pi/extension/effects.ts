@@ -1,0 +1,241 @@
+/** Performs what the core asks for: in order, at once, and never throwing. */
+import type { AgentToolResult, ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { Auditor, type AuditOrder } from "./auditor.ts";
+import type { Core } from "./core.ts";
+import { CUSTOM_TYPE, headless, type Session, TOOL_NAMES, toolsActive } from "./session.ts";
+import { type AuditDetailsWire, type EffectWire, type LevelWire, type MessageWire, TEXTS } from "./wire.ts";
+
+const START_RETRY_MS = 20;
+
+export type ToolResult = AgentToolResult<AuditDetailsWire | undefined>;
+
+/** A call of ours that waits for `finish_tool`. */
+export interface Call {
+  /** It may have an audit. */
+  audits: boolean;
+  finish(result: ToolResult): void;
+  progress(text: string): void;
+}
+
+/** How a headless command ended. */
+export interface Release {
+  approved: boolean;
+  reason: string | null;
+}
+
+/** A message of ours as pi takes it. */
+export function customMessage(message: MessageWire) {
+  return { customType: CUSTOM_TYPE, content: message.content, display: true, details: message.details };
+}
+
+/** The result of a call that no core answers. */
+export function withoutCore(why: "core_lost" | "core_missing"): ToolResult {
+  const details = { outcome: "failed", why, model: "", checks: [], durationMs: 0, report: "" };
+  return { content: [{ type: "text", text: TEXTS.coreMissing }], details, isError: true };
+}
+
+export class Effects {
+  /** Calls of ours that wait, by pi's id. */
+  readonly calls = new Map<string, Call>();
+  /** The headless command that waits. */
+  waiter: ((release: Release) => void) | undefined;
+  readonly #pi: ExtensionAPI;
+  readonly #session: Session;
+  readonly #core: () => Core;
+  #auditor: { audit: number; session: Auditor } | undefined;
+  #start: NodeJS.Timeout | undefined;
+  #footer: string | null = null;
+  #widget = "[]";
+
+  constructor(pi: ExtensionAPI, session: Session, core: () => Core) {
+    this.#pi = pi;
+    this.#session = session;
+    this.#core = core;
+  }
+
+  perform(effects: readonly EffectWire[]): void {
+    for (const effect of effects) {
+      const ctx = this.#session.ctx;
+      if (!this.#session.alive || !ctx) return;
+      try {
+        this.#one(effect, ctx);
+      } catch (error) {
+        this.tell("error", `goal-auditor: ${effect.type} failed: ${String(error)}`);
+      }
+    }
+  }
+
+  /** To the user; stdout stays pi's. */
+  tell(level: LevelWire, text: string): void {
+    const ctx = this.#session.ctx;
+    if (!this.#session.alive || !ctx) return;
+    try {
+      if (headless(ctx)) process.stderr.write(`${text}\n`);
+      else ctx.ui.notify(text, level);
+    } catch {
+      // Nobody to tell.
+    }
+  }
+
+  /** The end of the headless command that starts now. */
+  waitForRelease(): Promise<Release> {
+    return new Promise((resolve) => {
+      this.waiter = resolve;
+    });
+  }
+
+  /** Lets the headless command return; false if none waits. */
+  release(release: Release): boolean {
+    const { waiter } = this;
+    this.waiter = undefined;
+    waiter?.(release);
+    return waiter !== undefined;
+  }
+
+  /** Without a core nothing is pursued or shown. */
+  blank(): void {
+    this.perform([{ type: "show_status", footer: null, widget: [], pursued: null, waiting: false }]);
+  }
+
+  /** Answers every waiting call and closes the auditor: nobody else will. True if an audit was waiting. */
+  letGo(): boolean {
+    const audit = [...this.calls.values()].some((call) => call.audits);
+    for (const call of this.calls.values()) call.finish(withoutCore("core_lost"));
+    this.calls.clear();
+    this.#auditor?.session.close();
+    this.#auditor = undefined;
+    clearTimeout(this.#start);
+    return audit;
+  }
+
+  /** Aborts the run as ours. A user's abort that came first stays the user's; a manual compaction is left alone. */
+  abortRun(ctx: ExtensionContext): void {
+    const { running, compaction } = this.#session;
+    if (ctx.isIdle() || ctx.signal?.aborted || (!running && compaction?.manual)) return;
+    this.#session.abortedByUs = true;
+    ctx.abort();
+  }
+
+  #one(effect: EffectWire, ctx: ExtensionContext): void {
+    switch (effect.type) {
+      case "welcome":
+      case "refused":
+      case "propose": // Its caller waits for it.
+        return;
+      case "diagnostic":
+        return this.tell("warning", effect.message);
+      case "save_entry":
+        return this.#pi.appendEntry(CUSTOM_TYPE, effect.entry);
+      case "start_run":
+        return this.#startRun(effect.message, false);
+      case "send_in_run":
+        return this.#pi.sendMessage(customMessage(effect.message), { triggerTurn: true });
+      case "end_run":
+        clearTimeout(this.#start);
+        this.#session.ending = true;
+        return this.abortRun(ctx);
+      case "activate_tools":
+        if (!toolsActive(this.#pi)) {
+          this.#pi.setActiveTools([...new Set([...this.#pi.getActiveTools(), ...TOOL_NAMES])]);
+        }
+        return this.#core().send({ type: "tools_checked", active: toolsActive(this.#pi) });
+      case "finish_tool":
+        return this.#finish(effect, ctx);
+      case "progress":
+        return this.calls.get(effect.callId)?.progress(effect.text);
+      case "open_auditor":
+        return this.#open(effect, ctx);
+      case "prompt_auditor":
+        if (this.#auditor?.audit === effect.audit) this.#auditor.session.prompt(effect.text);
+        return;
+      case "close_auditor":
+        if (this.#auditor?.audit !== effect.audit) return;
+        this.#auditor.session.close();
+        this.#auditor = undefined;
+        return;
+      case "notify":
+      case "reply":
+        return this.tell(effect.level, effect.text);
+      case "show_status":
+        return this.#show(effect, ctx);
+      case "confirm":
+        return this.#confirm(effect, ctx);
+      case "restore_input":
+        if (ctx.mode === "tui") ctx.ui.setEditorText(effect.text);
+        return;
+      case "release":
+        this.release({ approved: effect.approved, reason: effect.reason });
+        return;
+      default:
+        return effect satisfies never;
+    }
+  }
+
+  /** While a manual compaction ends, pi is not idle yet: a little later, if the goal is still the one pursued. */
+  #startRun(message: MessageWire, deferred: boolean): void {
+    const { ctx, alive, pursued, running } = this.#session;
+    if (!alive || !ctx) return;
+    const { goalId, generation } = message.details;
+    if (deferred && (pursued?.id !== goalId || pursued.generation !== generation)) return;
+    clearTimeout(this.#start);
+    if (running || ctx.isIdle()) this.#pi.sendMessage(customMessage(message), { triggerTurn: true });
+    else this.#start = setTimeout(() => this.#guarded(() => this.#startRun(message, true)), START_RETRY_MS);
+  }
+
+  #finish(effect: Extract<EffectWire, { type: "finish_tool" }>, ctx: ExtensionContext): void {
+    const call = this.calls.get(effect.callId);
+    if (!call) return;
+    this.calls.delete(effect.callId);
+    if (effect.endsRun) {
+      this.#session.ending = true;
+      this.#session.terminated.add(effect.callId);
+    }
+    call.finish({
+      content: [{ type: "text", text: effect.text }],
+      details: effect.details ?? undefined,
+      isError: effect.isError,
+      ...(effect.usage ? { usage: effect.usage } : {}),
+      ...(effect.endsRun ? { terminate: true } : {}),
+    });
+    if (effect.endsRun && this.#session.batchRan) this.abortRun(ctx);
+  }
+
+  #open(order: AuditOrder, ctx: ExtensionContext): void {
+    this.#auditor?.session.close();
+    const settings = this.#pi.getSettings();
+    const host = {
+      cwd: ctx.cwd,
+      registry: ctx.modelRegistry,
+      thinkingLevel: this.#pi.getThinkingLevel(),
+      shellPath: settings.shellPath,
+      shellCommandPrefix: settings.shellCommandPrefix,
+    };
+    const { audit } = order;
+    const session = new Auditor(order, host, (event) => this.#core().send({ type: "auditor", audit, event }));
+    this.#auditor = { audit, session };
+  }
+
+  #show(effect: Extract<EffectWire, { type: "show_status" }>, ctx: ExtensionContext): void {
+    this.#session.pursued = effect.pursued;
+    this.#core().waiting = effect.waiting;
+    if (effect.footer !== this.#footer) ctx.ui.setStatus("goal", effect.footer ?? undefined);
+    this.#footer = effect.footer;
+    const widget = JSON.stringify(effect.widget);
+    if (widget !== this.#widget) ctx.ui.setWidget("goal", effect.widget.length > 0 ? effect.widget : undefined);
+    this.#widget = widget;
+  }
+
+  #confirm({ ticket, title, message }: Extract<EffectWire, { type: "confirm" }>, ctx: ExtensionContext): void {
+    const answer = (yes: boolean) => this.#guarded(() => this.#core().send({ type: "confirmed", ticket, yes }));
+    ctx.ui.confirm(title, message).then((yes) => answer(yes === true), () => answer(false));
+  }
+
+  #guarded(later: () => void): void {
+    if (!this.#session.alive) return;
+    try {
+      later();
+    } catch {
+      // The session is being left.
+    }
+  }
+}

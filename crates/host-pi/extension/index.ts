@@ -1,0 +1,146 @@
+/**
+ * goal-auditor for pi: forwards pi's events to the core and performs what the core answers. Decides nothing.
+ * No handler throws, and none blocks or alters another tool, except to end a run the core has ended.
+ * All state lives in this factory's closure, because pi evaluates the module once for many sessions.
+ */
+import { type ExtensionAPI, type ExtensionCommandContext, getAgentDir } from "@earendil-works/pi-coding-agent";
+import { Core } from "./core.ts";
+import { Effects, type Release, type ToolResult, withoutCore } from "./effects.ts";
+import { registerEvents } from "./events.ts";
+import { auditWasLost, busy, headless, hostFacts, modelWire, newSession, readRecords } from "./session.ts";
+import { type Invocation, registerTools } from "./tools.ts";
+import type { EventWire, OpenCauseWire } from "./wire.ts";
+
+const COMMAND_MS = 5_000;
+const SUBCOMMANDS = [
+  "status", "pause", "resume", "clear", "help", "set", "edit", "audit", "accept", "why", "limit", "config", "report",
+];
+
+export default function goalAuditor(pi: ExtensionAPI): void {
+  const session = newSession();
+  const core: Core = new Core({ agentDir, perform: (list) => effects.perform(list), lost, gone });
+  const effects: Effects = new Effects(pi, session, () => core);
+  let goneIsTold = false;
+  let exitStatus: 0 | 2 | undefined;
+
+  function opened(cause: OpenCauseWire): Extract<EventWire, { type: "session_opened" }> {
+    const { ctx } = session;
+    return {
+      type: "session_opened",
+      cause,
+      records: ctx ? readRecords(ctx) : [],
+      auditLost: ctx !== undefined && cause.type !== "core_restart" && auditWasLost(ctx),
+      hasUi: ctx?.hasUI === true,
+      model: modelWire(ctx?.model),
+    };
+  }
+
+  /** The session as it is now: to a core that lives, or to one started because the branch has something of ours. */
+  function announce(cause: OpenCauseWire): void {
+    const event = opened(cause);
+    if (core.live) core.send(event);
+    else if (event.records.length > 0) core.start(event);
+  }
+
+  function lost(recentLosses: number): EventWire {
+    const auditLost = effects.letGo();
+    const { ctx, pursued } = session;
+    const running = ctx !== undefined && busy(session, ctx);
+    const waiting = effects.waiter !== undefined;
+    return opened({ type: "core_restart", pursued, recentLosses, auditLost, running, headless: waiting });
+  }
+
+  /** No core: whoever waits is told, the user otherwise, and once. */
+  function gone(problem: string): void {
+    const text = goneText(problem);
+    effects.blank();
+    if (!effects.release({ approved: false, reason: text }) && !goneIsTold) effects.tell("error", text);
+    goneIsTold = true;
+  }
+
+  async function invoke(call: Invocation): Promise<ToolResult> {
+    session.ctx = call.ctx;
+    if (!core.live && core.missing === undefined) core.start(opened({ type: "start" }));
+    if (!core.live || !session.alive) return withoutCore("core_missing");
+    const { callId, tool, status, summary, signal, onUpdate, ctx } = call;
+    const letGo = core.hold(true);
+    const cancel = () => {
+      if (effects.calls.has(callId)) core.send({ type: "tool_cancelled", callId });
+    };
+    try {
+      return await new Promise<ToolResult>((finish) => {
+        const progress = (text: string) => onUpdate?.({ content: [{ type: "text", text }], details: undefined });
+        effects.calls.set(callId, { audits: tool === "update_goal", finish, progress });
+        core.send({ type: "tool_invoked", callId, tool, status, summary, turn: session.turn, cwd: ctx.cwd });
+        if (signal?.aborted) cancel();
+        else signal?.addEventListener("abort", cancel, { once: true });
+      });
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+      letGo();
+    }
+  }
+
+  async function command(text: string, ctx: ExtensionCommandContext): Promise<void> {
+    session.ctx = ctx;
+    goneIsTold = false; // A command is a question: its answer may be told again.
+    const released = headless(ctx) ? effects.waitForRelease() : undefined;
+    if (!core.live) core.start(opened({ type: "start" }));
+    const answer = await core.ask({ type: "command", text, host: hostFacts(pi, session, ctx) }, COMMAND_MS);
+    if (!answer && session.alive) unanswered(text, ctx);
+    if (released) await rest(released, ctx);
+  }
+
+  /** The core was lost during a command (a core that is gone has been told). Nothing typed is lost. */
+  function unanswered(text: string, ctx: ExtensionCommandContext): void {
+    const reason = "The goal-auditor core was lost during this command and started again. Please repeat the command.";
+    if (core.live && !effects.release({ approved: false, reason })) effects.tell("error", reason);
+    if (ctx.mode === "tui" && text.trim() !== "") ctx.ui.setEditorText(`/goal ${text}`);
+  }
+
+  /** A headless command ends when the loop rests, and its outcome becomes pi's exit status. */
+  async function rest(released: Promise<Release>, ctx: ExtensionCommandContext): Promise<void> {
+    const { approved, reason } = await released;
+    if (reason !== null) process.stderr.write(`${reason}\n`);
+    if (exitStatus === undefined) {
+      process.once("exit", (code) => {
+        if (code < 128) process.exitCode = exitStatus; // A death by signal keeps its own status.
+      });
+    }
+    exitStatus = approved && exitStatus !== 2 ? 0 : 2;
+    if (session.alive) await ctx.waitForIdle();
+  }
+
+  registerEvents(pi, session, core, effects, announce);
+  registerTools(pi, invoke);
+  pi.registerCommand("goal", {
+    description: "Work on an objective until an independent auditor agrees that it is done",
+    getArgumentCompletions: (prefix) => {
+      const found = SUBCOMMANDS.filter((word) => word.startsWith(prefix.toLowerCase()));
+      return found.length > 0 ? found.map((word) => ({ value: word, label: word })) : null;
+    },
+    handler: async (text, ctx) => {
+      const letGo = headless(ctx) ? core.hold(false) : undefined;
+      try {
+        await command(text, ctx);
+      } catch (error) {
+        effects.tell("error", `goal-auditor: ${String(error)}`);
+      } finally {
+        letGo?.();
+      }
+    },
+  });
+}
+
+function agentDir(): string | null {
+  try {
+    return getAgentDir();
+  } catch {
+    return null;
+  }
+}
+
+function goneText(problem: string): string {
+  return `The goal-auditor core is not running: ${problem}. No goal is worked on or audited until it runs. `
+    + "Install the extension again, or set GOAL_AUDITOR_BIN to the binary; then type /reload and /goal resume.";
+}

@@ -1,0 +1,147 @@
+/** What the shim knows of the session it lives in, and how it reads the session's branch. */
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { HostWire, ModelWire, RecordWire, TagWire } from "./wire.ts";
+
+export const CUSTOM_TYPE = "goal-auditor";
+export const TOOL_NAMES: readonly string[] = ["get_goal", "update_goal"];
+const PREDECESSOR_TYPE = "pi-goal";
+const RECORDS_MAX = 20_000;
+/** Only the newest readable continuation counts; older ones need not be sent. */
+const MESSAGES_MAX = 200;
+
+/** One per factory call; nothing of this is at module level, which outlives a session. */
+export interface Session {
+  /** False from `session_shutdown` on; then nothing may touch pi any more. */
+  alive: boolean;
+  ctx: ExtensionContext | undefined;
+  /** The goal named as pursued by the last `show_status`. */
+  pursued: TagWire | null;
+  /** Between the first `agent_start` since rest and `agent_settled`. */
+  running: boolean;
+  /** The run was aborted by us. */
+  abortedByUs: boolean;
+  /** The run is being ended: what is left of the batch is blocked. */
+  ending: boolean;
+  /** Calls of this turn that terminate it. */
+  terminated: Set<string>;
+  /** A call of this batch has finished. */
+  batchRan: boolean;
+  /** A call of this turn did work. */
+  turnWorked: boolean;
+  turn: number;
+  /** The compaction that is going on. */
+  compaction: { manual: boolean; signal: AbortSignal } | undefined;
+  /** A dialog of some extension is open. */
+  prompting: boolean;
+  /** The last answer of the run. */
+  answer: { text: string; error: string | null; aborted: boolean } | undefined;
+}
+
+export function newSession(): Session {
+  return {
+    alive: true, ctx: undefined, pursued: null, running: false, abortedByUs: false, ending: false,
+    terminated: new Set(), batchRan: false, turnWorked: false, turn: 0, compaction: undefined, prompting: false,
+    answer: undefined,
+  };
+}
+
+/** Our entries on the current branch, newest first. What was read is never changed. */
+export function readRecords(ctx: ExtensionContext): RecordWire[] {
+  const branch = ctx.sessionManager.getBranch();
+  const records: RecordWire[] = [];
+  let messages = 0;
+  for (let at = branch.length - 1; at >= 0 && records.length < RECORDS_MAX; at -= 1) {
+    const entry = branch[at];
+    if (entry?.type === "custom" && entry.customType === CUSTOM_TYPE) {
+      records.push({ type: "ours", data: withoutBulk(entry.data) });
+    } else if (entry?.type === "custom" && entry.customType === PREDECESSOR_TYPE) {
+      records.push({ type: "predecessor", data: entry.data ?? null });
+    } else if (entry?.type === "custom_message" && entry.customType === CUSTOM_TYPE && messages < MESSAGES_MAX) {
+      messages += 1;
+      records.push({ type: "message", data: entry.details ?? null });
+    }
+  }
+  return records;
+}
+
+/** An audit without what no decision needs. */
+function withoutBulk(data: unknown): unknown {
+  if (typeof data !== "object" || data === null || (data as { kind?: unknown }).kind !== "audit") return data ?? null;
+  const { report: _report, checks: _checks, gate: _gate, ...rest } = data as Record<string, unknown>;
+  return rest;
+}
+
+/** The newest `update_goal` call on the branch has no result and nothing follows it. */
+export function auditWasLost(ctx: ExtensionContext): boolean {
+  const branch = ctx.sessionManager.getBranch();
+  const answered = new Set<string>();
+  for (let at = branch.length - 1; at >= 0; at -= 1) {
+    const entry = branch[at];
+    if (entry?.type === "custom_message") return false;
+    if (entry?.type !== "message") continue;
+    if (entry.message.role === "toolResult") answered.add(entry.message.toolCallId);
+    else if (entry.message.role !== "assistant") return false;
+    else {
+      return entry.message.content.some(
+        (part) => part.type === "toolCall" && part.name === "update_goal" && !answered.has(part.id),
+      );
+    }
+  }
+  return false;
+}
+
+/** The full message of the pursued goal is among what the model is sent, that is, not compacted away. */
+export function fullMessagePresent(ctx: ExtensionContext, pursued: TagWire | null): boolean {
+  if (!pursued) return false;
+  return ctx.sessionManager.buildContextEntries().some((entry) => {
+    if (entry.type !== "custom_message" || entry.customType !== CUSTOM_TYPE) return false;
+    const details = entry.details as { full?: unknown; goalId?: unknown; generation?: unknown } | undefined;
+    return details?.full === true && details.goalId === pursued.id && details.generation === pursued.generation;
+  });
+}
+
+/** The host at this moment, for a command. */
+export function hostFacts(pi: ExtensionAPI, session: Session, ctx: ExtensionContext): HostWire {
+  const resting = ctx.isIdle() ? "idle" : "compacting";
+  return {
+    activity: busy(session, ctx) ? "running" : resting,
+    hasUi: ctx.hasUI,
+    headless: headless(ctx),
+    model: modelWire(ctx.model),
+    models: ctx.modelRegistry.getAvailable().map((model) => modelWire(model) as ModelWire),
+    toolsActive: toolsActive(pi),
+  };
+}
+
+/** A run is going or about to start; a manual compaction is none. */
+export function busy(session: Session, ctx: ExtensionContext): boolean {
+  return session.running || (!ctx.isIdle() && session.compaction?.manual !== true);
+}
+
+export function headless(ctx: ExtensionContext): boolean {
+  return ctx.mode === "print" || ctx.mode === "json";
+}
+
+export function toolsActive(pi: ExtensionAPI): boolean {
+  const active = pi.getActiveTools();
+  return TOOL_NAMES.every((name) => active.includes(name));
+}
+
+export function modelWire(model: ExtensionContext["model"]): ModelWire | null {
+  return model ? { provider: model.provider, id: model.id, name: model.name } : null;
+}
+
+/** At most `max` UTF-16 units, without half a character at the end. */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const last = text.charCodeAt(max - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? max - 1 : max);
+}
+
+/** The text parts of a message or a tool result. */
+export function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part: { type?: unknown; text?: unknown } | null) =>
+    part?.type === "text" && typeof part.text === "string" ? part.text : "").join("");
+}
