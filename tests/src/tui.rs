@@ -1,9 +1,11 @@
 //! pi in a real terminal: a detached tmux session with a server of its own.
 
+use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
-use crate::{PiOptions, World, patience, poll, report};
+use crate::{PiOptions, World, patience, poll, process, report};
 
 /// One pi in a terminal, ended when dropped.
 pub struct Tui {
@@ -33,7 +35,12 @@ impl Tui {
             "on",
             ";",
         ]);
+        command.args(["set-option", "-s", "extended-keys", "on", ";"]);
         command.args(["new-session", "-d", "-x", &columns, "-y", &rows, "--"]);
+        // A shell notes pi's exit status: tmux 3.3a now and then misses the end of its child.
+        command
+            .args(["sh", "-c", r#""$@"; echo $? > "$0""#])
+            .arg(tui.status_file());
         command.arg(pi.get_program()).args(pi.get_args());
         run(command);
         tui
@@ -103,25 +110,34 @@ impl Tui {
         ]);
     }
 
-    /// pi's process id.
+    /// pi's process id: the child of the shell in the terminal.
     pub fn pid(&self) -> u32 {
-        self.ask(&["display-message", "-p", "#{pane_pid}"])
-            .trim()
-            .parse()
-            .expect("a process id")
+        let shell = self.ask(&["display-message", "-p", "#{pane_pid}"]);
+        let shell: u32 = shell.trim().parse().expect("a process id");
+        let child = || {
+            process::all()
+                .into_iter()
+                .find(|process| process.parent == shell)
+        };
+        poll(patience(), child)
+            .unwrap_or_else(|| panic!("pi does not start"))
+            .pid
     }
 
     /// Waits for pi's end; returns its exit status (a signal counts as 128 and its number).
     pub fn wait_exit(&self) -> i32 {
-        let format = "#{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
-        let find = || {
-            let text = self.ask(&["display-message", "-p", format]);
-            let mut words = text.split_whitespace();
-            (words.next() == Some("1"))
-                .then(|| words.next()?.parse().ok())
-                .flatten()
+        let status = || {
+            fs::read_to_string(self.status_file())
+                .ok()?
+                .trim()
+                .parse()
+                .ok()
         };
-        poll(patience(), find).unwrap_or_else(|| panic!("pi does not end"))
+        poll(patience(), status).unwrap_or_else(|| panic!("pi does not end"))
+    }
+
+    fn status_file(&self) -> PathBuf {
+        self.world.temp().join("pi-exit-status")
     }
 
     fn tmux(&self) -> Command {

@@ -156,6 +156,7 @@ fn the_terminal_shows_the_answer() {
     tui.wait_screen("executor");
     tui.submit("Hi there");
     tui.wait_screen("Shown on the screen.");
+    assert!(goal_tests::process::lives(tui.pid()));
     tui.press("C-d");
     assert_eq!(tui.wait_exit(), 0);
     tui.world().assert_no_process_left();
