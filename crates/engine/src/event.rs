@@ -1,6 +1,6 @@
 //! Everything that can happen to a goal. Closed on purpose: a match without `_` is the review.
 
-use goal_audit::{AuditorEvent, Usage};
+use goal_audit::AuditorEvent;
 use goal_state::{Goal, GoalTag, ModelRef};
 
 use crate::settings::Settings;
@@ -9,7 +9,7 @@ use crate::settings::Settings;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// A session was opened, its branch was changed, or the core was restarted inside one.
-    SessionOpened(SessionOpened),
+    SessionOpened(Box<SessionOpened>),
     /// The session is being left (quit, reload, another session). Nothing may follow for it.
     SessionLeft,
     /// The settings as they are now; sent by the driver when they differ from the last ones.
@@ -22,6 +22,8 @@ pub enum Event {
         ticket: u64,
         /// Only a clear yes is one.
         yes: bool,
+        /// The host at the moment of the answer.
+        host: HostFacts,
     },
     /// The answer to [`crate::Effect::ActivateTools`].
     ToolsChecked {
@@ -132,10 +134,23 @@ pub struct Recovered {
     pub diagnostics: Vec<String>,
     /// The branch was written by a newer version: show it, save nothing over it.
     pub newer_version: bool,
-    /// The goal comes from the predecessor's entries and has no gate of its own yet.
-    pub legacy: Option<String>,
+    /// The newest audit of the goal, for the status.
+    pub last_audit: Option<LastAudit>,
     /// An `update_goal` call has no result: an audit was lost.
     pub audit_lost: bool,
+}
+
+/// The newest audit, as the status shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastAudit {
+    /// Name of the outcome.
+    pub outcome: String,
+    /// Name of its reason.
+    pub why: Option<String>,
+    /// The auditor's model.
+    pub model: String,
+    /// Successful checks.
+    pub successes: u32,
 }
 
 /// A `/goal` command with the facts it needs.
@@ -193,6 +208,10 @@ pub struct ToolFinished {
     pub tool: String,
     /// The result is an error.
     pub is_error: bool,
+    /// It is one of ours.
+    pub ours: bool,
+    /// It writes files (the host's write and edit tools).
+    pub writes: bool,
     /// It really ran (an unknown tool, refused arguments and blocked calls do not).
     pub ran: bool,
     /// The run's abort signal was set.
@@ -267,6 +286,3 @@ pub struct CompactionEnded {
     /// The full goal message is still in the context.
     pub full_message_present: bool,
 }
-
-/// Token use of an auditor, re-exported for the drivers.
-pub type AuditorUsage = Usage;

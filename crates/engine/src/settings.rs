@@ -28,3 +28,29 @@ pub struct Settings {
     /// Settings that differ from their defaults, as `key = value (source)`, for the status.
     pub changed: Vec<String>,
 }
+
+impl Settings {
+    /// The defaults of the product, for tests of this workspace.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn for_tests() -> Self {
+        Self {
+            provider: None,
+            model: None,
+            thinking_level: None,
+            timeout_ms: Some(900_000),
+            idle_timeout_ms: Some(120_000),
+            max_empty_continuations: 3,
+            max_consecutive_audit_rejections: 3,
+            max_continuations: Some(100),
+            max_audits: Some(20),
+            sandbox: SandboxGate {
+                mode: "prefer".to_owned(),
+                network: "loopback".to_owned(),
+                hide: Vec::new(),
+                scratch_mb: None,
+            },
+            changed: Vec::new(),
+        }
+    }
+}

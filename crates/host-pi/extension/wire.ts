@@ -7,7 +7,7 @@ export const TEXTS = {
   getGoalSnippet: "Show the goal of this session in full",
   updateGoalDescription: "Claim that the goal of this session is complete. An independent auditor then inspects the workspace; only its approval completes the goal, and its report comes back as the result. Call this only when every requirement of the objective is met and you have checked each against real evidence. Do not call it to report progress, or because you are stopping or stuck: then keep working, or put your question to the user in plain words. Without a goal it says so in one line.",
   updateGoalSnippet: "Claim that the goal of this session is complete; an independent auditor checks the claim",
-  statusDescription: "Always \"complete\": the one thing that can be said about a goal.",
+  statusDescription: "Always \"complete\"; no other value is accepted.",
   summaryDescription: "What was done for each requirement, and where the auditor can see it: files, commands to run. If the objective asks only for an answer in words, give the answer itself here. The auditor treats this as a claim to be checked, not as evidence.",
   blockedCall: "Not run: the work on the goal stops here, so the remaining calls of this message were skipped. Nothing is wrong with the call itself.",
   coreMissing: "The goal-auditor core is not running, so nothing was audited and the goal is not complete. Please do not call this tool again for now: say what you have done and what is open, and stop. The user can start the core again with /reload and then continue with /goal resume; if that does not help, the goal-auditor binary is missing or damaged and has to be installed again.",
@@ -81,7 +81,11 @@ ticket: number,
 /**
  * A clear yes.
  */
-yes: boolean, } | { "type": "tools_checked", 
+yes: boolean, 
+/**
+ * The host at the moment of the answer.
+ */
+host: HostWire, } | { "type": "tools_checked", 
 /**
  * Both tools are active now.
  */

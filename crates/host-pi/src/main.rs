@@ -1,2 +1,43 @@
-//! `goal-auditor`.
-fn main() {}
+//! `goal-auditor`: the native core of the goal extension for pi.
+//!
+//! The binary owns the clock, the standard streams and the settings file, and decides nothing:
+//! `serve` carries lines between pi's shim and the engine, the other commands let a person look at
+//! the parts.
+
+mod cli;
+mod config;
+mod process;
+mod serve;
+mod settings;
+mod verdict;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::cli::{Cli, Task};
+
+/// Exit status for an internal error (sysexits' EX_SOFTWARE).
+const EXIT_INTERNAL_ERROR: u8 = 70;
+
+fn main() -> ExitCode {
+    process::report_panics_in_one_line();
+    let task = Cli::parse().task;
+    match std::panic::catch_unwind(|| run(task)) {
+        Ok(Ok(code)) => code,
+        Ok(Err(error)) => {
+            eprintln!("goal-auditor: {error:#}");
+            ExitCode::FAILURE
+        }
+        // The hook has said it already.
+        Err(_) => ExitCode::from(EXIT_INTERNAL_ERROR),
+    }
+}
+
+fn run(task: Task) -> anyhow::Result<ExitCode> {
+    match task {
+        Task::Serve => serve::run(),
+        Task::Verdict(args) => verdict::run(&args),
+        Task::Config(args) => config::run(&args),
+    }
+}

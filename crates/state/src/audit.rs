@@ -207,38 +207,65 @@ impl Goal {
     }
 
     fn cap_reached(&self, mark: AuditMark<'_>) -> Option<Stop> {
-        let AuditTally { rejections, failures } = self.tally();
+        let AuditTally {
+            rejections,
+            failures,
+        } = self.tally();
         if self.totals.refusal_streak >= REFUSALS_SAME_MAX {
-            return Some(Stop { reason: PauseReason::Rejections, detail: Some(both_sides(mark)) });
+            return Some(Stop {
+                reason: PauseReason::Rejections,
+                detail: Some(both_sides(mark)),
+            });
         }
         if rejections + failures >= self.gate().max_consecutive_audit_rejections {
             return Some(streak_stop(failures, mark));
         }
         let limit = self.gate().max_audits;
-        limit.is_some_and(|limit| self.totals.audits >= limit).then(|| Stop {
-            reason: PauseReason::AuditLimit,
-            detail: detail(mark),
-        })
+        limit
+            .is_some_and(|limit| self.totals.audits >= limit)
+            .then(|| Stop {
+                reason: PauseReason::AuditLimit,
+                detail: detail(mark),
+            })
     }
 }
 
 fn aborted(by_command: bool) -> Consequence {
-    let reason = if by_command { PauseReason::User } else { PauseReason::Aborted };
-    Consequence::Pause(Stop { reason, detail: None })
+    let reason = if by_command {
+        PauseReason::User
+    } else {
+        PauseReason::Aborted
+    };
+    Consequence::Pause(Stop {
+        reason,
+        detail: None,
+    })
 }
 
 fn streak_stop(failures: u32, mark: AuditMark<'_>) -> Stop {
     let reason = if failures == 0 {
         PauseReason::Rejections
     } else {
-        PauseReason::AuditFailures(mark.outcome.why().unwrap_or_else(|| mark.outcome.name()).to_owned())
+        PauseReason::AuditFailures(
+            mark.outcome
+                .why()
+                .unwrap_or_else(|| mark.outcome.name())
+                .to_owned(),
+        )
     };
-    Stop { reason, detail: detail(mark) }
+    Stop {
+        reason,
+        detail: detail(mark),
+    }
 }
 
 /// Claim and objection side by side: what the two disagree about.
 fn both_sides(mark: AuditMark<'_>) -> String {
-    format!("Claim: {}\nObjection: {}", mark.claim.unwrap_or_default().trim(), mark.objection)
+    format!(
+        "Claim: {}\nObjection: {}",
+        mark.claim.unwrap_or_default().trim(),
+        mark.objection
+    )
 }
 
 fn detail(mark: AuditMark<'_>) -> Option<String> {

@@ -11,7 +11,9 @@ impl TextHash {
     /// The hash as saved in a session file: 16 hexadecimal digits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        (text.len() == 16).then(|| u64::from_str_radix(text, 16).ok().map(Self)).flatten()
+        (text.len() == 16)
+            .then(|| u64::from_str_radix(text, 16).ok().map(Self))
+            .flatten()
     }
 }
 
@@ -37,7 +39,10 @@ pub fn fold_hash(texts: &[&str]) -> TextHash {
 
 /// Number of characters a text has after folding.
 pub(crate) fn folded_chars(text: &str) -> usize {
-    let words = text.split_whitespace().map(|word| word.chars().count() + 1).sum::<usize>();
+    let words = text
+        .split_whitespace()
+        .map(|word| word.chars().count() + 1)
+        .sum::<usize>();
     words.saturating_sub(1)
 }
 

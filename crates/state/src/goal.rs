@@ -237,7 +237,10 @@ impl Goal {
     /// This goal at this generation.
     #[must_use]
     pub fn tag(&self) -> GoalTag {
-        GoalTag { id: self.id.clone(), generation: self.generation }
+        GoalTag {
+            id: self.id.clone(),
+            generation: self.generation,
+        }
     }
 
     /// Whether `tag` names this goal at its present generation.

@@ -18,8 +18,7 @@ pub use gate::{Gate, ModelRef, SandboxGate};
 pub use goal::{Goal, GoalTag, Monotonic, Objective, ObjectiveError, Totals, WallClock};
 pub use limits::{
     BACK_OFF_MS, DEAD_CALLS_MAX, ERRORED_RUNS_MAX, IDLE_TURNS_MAX, OBJECTION_MAX_CHARS,
-    OBJECTIVE_MAX_BYTES, REFUSALS_SAME_MAX, REPEAT_MIN_CHARS, REPEATS_MAX,
-    REPEATS_WITH_WRITES_MAX,
+    OBJECTIVE_MAX_BYTES, REFUSALS_SAME_MAX, REPEAT_MIN_CHARS, REPEATS_MAX, REPEATS_WITH_WRITES_MAX,
 };
 pub use phase::{Ended, ModelErrorKind, PauseReason, Phase, Stop};
 pub use settle::{Decision, RunEnd, RunSummary};

@@ -72,7 +72,10 @@ impl Goal {
     pub fn count_continuation(&mut self) -> Result<(), Stop> {
         let limit = self.gate().max_continuations;
         if limit.is_some_and(|limit| self.totals.continuations >= limit) {
-            return Err(Stop { reason: PauseReason::ContinuationLimit, detail: None });
+            return Err(Stop {
+                reason: PauseReason::ContinuationLimit,
+                detail: None,
+            });
         }
         self.totals.continuations += 1;
         Ok(())
@@ -89,7 +92,11 @@ impl Goal {
         if !kind.is_mendable() {
             return pause(PauseReason::ModelErrors(kind), Some(message));
         }
-        let before = if did_work { 0 } else { self.totals.errored_streak };
+        let before = if did_work {
+            0
+        } else {
+            self.totals.errored_streak
+        };
         self.totals.errored_streak = before + 1;
         if did_work {
             self.totals.empty_streak = 0;
@@ -118,7 +125,11 @@ impl Goal {
             self.totals.repeat_streak = 1;
             self.totals.repeat_wrote = run.wrote;
         }
-        let max = if self.totals.repeat_wrote { REPEATS_WITH_WRITES_MAX } else { REPEATS_MAX };
+        let max = if self.totals.repeat_wrote {
+            REPEATS_WITH_WRITES_MAX
+        } else {
+            REPEATS_MAX
+        };
         (self.totals.repeat_streak >= max).then(|| Stop {
             reason: PauseReason::Repetition,
             detail: Some(run.final_text.clone()),
@@ -127,6 +138,8 @@ impl Goal {
 }
 
 fn pause(reason: PauseReason, detail: Option<&str>) -> Decision {
-    let detail = detail.filter(|text| !text.trim().is_empty()).map(str::to_owned);
+    let detail = detail
+        .filter(|text| !text.trim().is_empty())
+        .map(str::to_owned);
     Decision::Pause(Stop { reason, detail })
 }

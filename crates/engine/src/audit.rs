@@ -1,0 +1,442 @@
+//! An audit in flight, and what its end does to the goal.
+
+use goal_audit::{
+    Audit, AuditDeadline, AuditorEvent, Failure, Finding, Limits, NoVerdict, NoVerdictReason,
+    OpenFailure, Step,
+};
+use goal_prompts::{self as prompts, AuditPrompt, ReminderWhy};
+use goal_state::{
+    AuditMark, AuditOutcome, Consequence, Ended, FailureKind, Gate, GoalTag, Monotonic,
+    NoVerdictWhy, OBJECTION_MAX_CHARS, Stop, WallClock,
+};
+
+use crate::deadline::Deadline;
+use crate::effect::{AuditDetails, AuditRecord, Effect, Level, Notice, OpenAuditor};
+use crate::engine::Engine;
+use crate::event::{LastAudit, ToolInvoked};
+use crate::say;
+
+/// One audit in flight.
+#[derive(Debug)]
+pub(crate) struct ActiveAudit {
+    /// Names it in the events of its session.
+    number: u64,
+    pub(crate) call_id: String,
+    pub(crate) turn: u64,
+    tag: GoalTag,
+    gate: Gate,
+    claim: Option<String>,
+    machine: Audit,
+    started_at: WallClock,
+}
+
+/// An audit that ended, before it was told to anybody.
+pub(crate) struct FinishedAudit {
+    pub(crate) call_id: String,
+    pub(crate) turn: u64,
+    pub(crate) record: AuditRecord,
+    /// The consequence paused the goal.
+    pub(crate) stop: Option<Stop>,
+}
+
+impl ActiveAudit {
+    pub(crate) fn deadline(&self) -> Option<(Monotonic, Deadline)> {
+        self.machine.deadline().map(|(at, which)| {
+            let which = match which {
+                AuditDeadline::Absolute => Deadline::AuditTimeout,
+                AuditDeadline::Idle => Deadline::AuditIdle,
+            };
+            (Monotonic(at), which)
+        })
+    }
+}
+
+impl Engine {
+    /// Opens the auditor's session for a claim. The goal is pursued and the run is its own.
+    pub(crate) fn start_audit(&mut self, invoked: &ToolInvoked, out: &mut Vec<Effect>) {
+        let token = self.token();
+        let number = self.number();
+        let Some(goal) = &self.goal else { return };
+        let gate = goal.gate().clone();
+        let limits = Limits {
+            absolute_ms: gate.timeout_ms,
+            idle_ms: gate.idle_timeout_ms,
+        };
+        let prompt = prompts::audit_prompt(&AuditPrompt {
+            token: &token,
+            objective: goal.objective(),
+            claim: invoked.summary.as_deref(),
+            cwd: &invoked.cwd,
+            time_limit_ms: gate.timeout_ms,
+        });
+        out.push(Effect::OpenAuditor(Box::new(OpenAuditor {
+            audit: number,
+            call_id: invoked.call_id.clone(),
+            model: gate.model.clone(),
+            thinking_level: gate.thinking_level.clone(),
+            system_prompt: prompts::audit_system_prompt(),
+            prompt,
+        })));
+        self.audit = Some(ActiveAudit {
+            number,
+            call_id: invoked.call_id.clone(),
+            turn: invoked.turn,
+            tag: goal.tag(),
+            gate,
+            claim: invoked.summary.clone(),
+            machine: Audit::start(limits, self.clocks.now.0),
+            started_at: self.clocks.wall,
+        });
+        self.push_progress(out);
+    }
+
+    /// Something happened in the auditor's session.
+    pub(crate) fn auditor_event(
+        &mut self,
+        number: u64,
+        event: AuditorEvent,
+        out: &mut Vec<Effect>,
+    ) {
+        let now = self.clocks.now.0;
+        let Some(audit) = self.audit.as_mut().filter(|audit| audit.number == number) else {
+            return; // Late: that audit is over.
+        };
+        let tells = matches!(
+            event,
+            AuditorEvent::ToolStarted { .. } | AuditorEvent::ToolFinished { .. }
+        );
+        let step = audit.machine.handle(now, event);
+        if tells {
+            self.push_progress(out);
+        }
+        self.follow_audit(step, out);
+    }
+
+    pub(crate) fn expire_audit(&mut self, out: &mut Vec<Effect>) {
+        let now = self.clocks.now.0;
+        if let Some(audit) = &mut self.audit {
+            let step = audit.machine.expire(now);
+            self.follow_audit(step, out);
+        }
+    }
+
+    fn follow_audit(&mut self, step: Step, out: &mut Vec<Effect>) {
+        match step {
+            Step::Wait => {}
+            Step::Remind(why) => {
+                if let Some(audit) = &self.audit {
+                    let text = prompts::reminder(reminder_why(why));
+                    out.push(Effect::PromptAuditor {
+                        audit: audit.number,
+                        text,
+                    });
+                }
+            }
+            Step::Done(finding) => {
+                let (outcome, failure) = outcome_of(finding);
+                self.finish_audit(outcome, failure, out);
+            }
+        }
+    }
+
+    /// The model's call was cancelled: the user's Esc, an RPC abort, or the session being left.
+    pub(crate) fn tool_cancelled(&mut self, call_id: &str, out: &mut Vec<Effect>) {
+        if self
+            .audit
+            .as_ref()
+            .is_none_or(|audit| audit.call_id != call_id)
+        {
+            return;
+        }
+        if let Some(run) = &mut self.run {
+            run.stopped_by_user = true;
+        }
+        self.finish_audit(AuditOutcome::Aborted { by_command: false }, None, out);
+    }
+
+    /// Ends the audit in flight, if there is one, with an outcome from outside of it.
+    pub(crate) fn break_off_audit(&mut self, outcome: AuditOutcome, out: &mut Vec<Effect>) {
+        if self.audit.is_some() {
+            self.finish_audit(outcome, None, out);
+        }
+    }
+
+    /// The branch is another one: the audit's call is answered, and nothing is written there.
+    pub(crate) fn drop_audit(&mut self, out: &mut Vec<Effect>) {
+        if let Some(audit) = self.audit.take() {
+            out.push(Effect::CloseAuditor {
+                audit: audit.number,
+            });
+            let record = self.record(&audit, AuditOutcome::StaleGoal, None);
+            let finished = FinishedAudit {
+                call_id: audit.call_id,
+                turn: audit.turn,
+                record,
+                stop: None,
+            };
+            self.answer_audit(finished, out);
+        }
+    }
+
+    /// The audit is over: record it, count it, act on it, and answer the call.
+    fn finish_audit(
+        &mut self,
+        outcome: AuditOutcome,
+        failure: Option<String>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(mut audit) = self.audit.take() else {
+            return;
+        };
+        audit.machine.cancel();
+        out.push(Effect::CloseAuditor {
+            audit: audit.number,
+        });
+        let standing = self.goal.as_ref().is_some_and(|goal| goal.is(&audit.tag));
+        // A verdict counts for the very goal that was judged, or not at all.
+        let aborted = matches!(outcome, AuditOutcome::Aborted { .. });
+        let outcome = if standing || aborted {
+            outcome
+        } else {
+            AuditOutcome::StaleGoal
+        };
+        self.audits_ever += 1;
+        let record = self.record(&audit, outcome, failure);
+        let stop = if standing {
+            self.count_audit(&audit, &record, out)
+        } else {
+            self.push_record(&record, out);
+            None
+        };
+        let finished = FinishedAudit {
+            call_id: audit.call_id,
+            turn: audit.turn,
+            record,
+            stop,
+        };
+        self.answer_audit(finished, out);
+    }
+
+    fn record(
+        &self,
+        audit: &ActiveAudit,
+        outcome: AuditOutcome,
+        failure: Option<String>,
+    ) -> AuditRecord {
+        let machine = &audit.machine;
+        AuditRecord {
+            tag: audit.tag.clone(),
+            number: self.audits_ever,
+            details: AuditDetails {
+                outcome,
+                model: audit.gate.model.clone(),
+                checks: machine.checks().to_vec(),
+                duration_ms: machine.elapsed_ms(self.clocks.now.0),
+                report: machine.report(),
+                paused: None,
+            },
+            thinking_level: audit.gate.thinking_level.clone(),
+            attempts: machine.attempts(),
+            usage: machine.usage(),
+            started_at: audit.started_at,
+            gate: audit.gate.clone(),
+            failure,
+        }
+    }
+
+    /// Counts the audit for its goal, saves both, and returns the stop it causes.
+    fn count_audit(
+        &mut self,
+        audit: &ActiveAudit,
+        record: &AuditRecord,
+        out: &mut Vec<Effect>,
+    ) -> Option<Stop> {
+        let objection = audit.machine.objection();
+        let objection = prompts::safe::cut(&objection, OBJECTION_MAX_CHARS);
+        let goal = self.goal.as_mut()?;
+        let consequence = goal.audited(AuditMark {
+            outcome: &record.details.outcome,
+            claim: audit.claim.as_deref(),
+            objection: &objection,
+            failure: record.failure.as_deref(),
+        });
+        self.objection_owed |= record.details.outcome == AuditOutcome::Disapproved;
+        self.last_audit = Some(last_audit(record));
+        self.push_record(record, out);
+        match consequence {
+            Consequence::Complete => {
+                self.complete(record, out);
+                None
+            }
+            Consequence::GoOn => {
+                self.save(out);
+                None
+            }
+            // An abort pauses when the run settles: leaving the session looks the same until then.
+            Consequence::Pause(_)
+                if record.details.outcome == (AuditOutcome::Aborted { by_command: false }) =>
+            {
+                None
+            }
+            Consequence::Pause(stop) => {
+                self.pause(stop.clone(), out);
+                Some(stop)
+            }
+        }
+    }
+
+    fn complete(&mut self, record: &AuditRecord, out: &mut Vec<Effect>) {
+        let text = self
+            .goal
+            .as_ref()
+            .map(|goal| say::approved(goal, record, self.clocks.now));
+        self.end(Ended::Approved, out);
+        match &mut self.headless {
+            Some(headless) => headless.approved = true,
+            None => out.extend(text.map(|text| {
+                Effect::Notify(Notice {
+                    level: Level::Info,
+                    text,
+                })
+            })),
+        }
+    }
+
+    pub(crate) fn push_record(&self, record: &AuditRecord, out: &mut Vec<Effect>) {
+        if !self.newer_version {
+            out.push(Effect::SaveAudit(Box::new(record.clone())));
+        }
+    }
+
+    /// An audit that was lost with the core counts as a failure of the goal it judged.
+    pub(crate) fn audit_was_lost(&mut self, out: &mut Vec<Effect>) {
+        let Some(goal) = self.goal.as_ref().filter(|goal| goal.is_pursuing()) else {
+            return;
+        };
+        let record = AuditRecord {
+            tag: goal.tag(),
+            number: self.audits_ever + 1,
+            details: AuditDetails {
+                outcome: AuditOutcome::Failed(FailureKind::CoreLost),
+                model: goal.gate().model.clone(),
+                checks: Vec::new(),
+                duration_ms: 0,
+                report: String::new(),
+                paused: None,
+            },
+            thinking_level: goal.gate().thinking_level.clone(),
+            attempts: 0,
+            usage: goal_audit::Usage::default(),
+            started_at: self.clocks.wall,
+            gate: goal.gate().clone(),
+            failure: Some(say::core_lost_failure()),
+        };
+        self.audits_ever += 1;
+        self.last_audit = Some(last_audit(&record));
+        self.push_record(&record, out);
+        let Some(goal) = &mut self.goal else { return };
+        let consequence = goal.audited(AuditMark {
+            outcome: &record.details.outcome,
+            claim: None,
+            objection: "",
+            failure: record.failure.as_deref(),
+        });
+        match consequence {
+            Consequence::Pause(stop) => {
+                self.pause(stop, out);
+                if self.host.running {
+                    out.push(Effect::EndRun);
+                }
+            }
+            Consequence::Complete | Consequence::GoOn => self.save(out),
+        }
+    }
+
+    fn push_progress(&self, out: &mut Vec<Effect>) {
+        let Some(audit) = &self.audit else { return };
+        let text = say::audit_progress(
+            &audit.gate.model,
+            audit.machine.successes(),
+            audit.machine.in_flight().as_deref(),
+        );
+        out.push(Effect::Progress {
+            call_id: audit.call_id.clone(),
+            text,
+        });
+    }
+}
+
+fn last_audit(record: &AuditRecord) -> LastAudit {
+    let successes = record
+        .details
+        .checks
+        .iter()
+        .filter(|check| check.ok)
+        .count();
+    LastAudit {
+        outcome: record.details.outcome.name().to_owned(),
+        why: record.details.outcome.why().map(str::to_owned),
+        model: record.details.model.to_string(),
+        successes: u32::try_from(successes).unwrap_or(u32::MAX),
+    }
+}
+
+fn outcome_of(finding: Finding) -> (AuditOutcome, Option<String>) {
+    match finding {
+        Finding::Approved => (AuditOutcome::Approved, None),
+        Finding::Disapproved => (AuditOutcome::Disapproved, None),
+        Finding::NoVerdict(why) => (AuditOutcome::NoVerdict(no_verdict_why(why)), None),
+        Finding::Failed(failure) => {
+            let kind = failure_kind(&failure);
+            (
+                AuditOutcome::Failed(kind),
+                Some(say::audit_failure(failure)),
+            )
+        }
+    }
+}
+
+const fn no_verdict_why(why: NoVerdictReason) -> NoVerdictWhy {
+    match why {
+        NoVerdictReason::Grammar(NoVerdict::Empty) => NoVerdictWhy::Empty,
+        NoVerdictReason::Grammar(NoVerdict::NoTag) => NoVerdictWhy::NoTag,
+        NoVerdictReason::Grammar(NoVerdict::ExtraText) => NoVerdictWhy::ExtraText,
+        NoVerdictReason::Grammar(NoVerdict::UnfinishedReasoning) => {
+            NoVerdictWhy::UnfinishedReasoning
+        }
+        NoVerdictReason::Grammar(NoVerdict::Oversized) => NoVerdictWhy::Oversized,
+        NoVerdictReason::Truncated => NoVerdictWhy::Truncated,
+        NoVerdictReason::HollowApproval => NoVerdictWhy::HollowApproval,
+    }
+}
+
+const fn reminder_why(why: NoVerdictReason) -> ReminderWhy {
+    match why {
+        NoVerdictReason::Grammar(NoVerdict::Empty) => ReminderWhy::Empty,
+        NoVerdictReason::Grammar(NoVerdict::NoTag) => ReminderWhy::NoTag,
+        NoVerdictReason::Grammar(NoVerdict::ExtraText) => ReminderWhy::ExtraText,
+        NoVerdictReason::Grammar(NoVerdict::UnfinishedReasoning) => {
+            ReminderWhy::UnfinishedReasoning
+        }
+        NoVerdictReason::Grammar(NoVerdict::Oversized) => ReminderWhy::Oversized,
+        NoVerdictReason::Truncated => ReminderWhy::Truncated,
+        NoVerdictReason::HollowApproval => ReminderWhy::HollowApproval,
+    }
+}
+
+const fn failure_kind(failure: &Failure) -> FailureKind {
+    match failure {
+        Failure::Open(OpenFailure::MissingCredentials, _) => FailureKind::MissingCredentials,
+        Failure::Open(OpenFailure::MissingModel, _) => FailureKind::MissingModel,
+        Failure::Open(OpenFailure::Session, _) | Failure::Session(_) => FailureKind::SessionError,
+        Failure::Provider(_) => FailureKind::ProviderError,
+        Failure::Expired {
+            which: AuditDeadline::Absolute,
+            ..
+        } => FailureKind::Timeout,
+        Failure::Expired {
+            which: AuditDeadline::Idle,
+            ..
+        } => FailureKind::IdleTimeout,
+    }
+}

@@ -1,0 +1,349 @@
+//! `/goal …`
+
+use goal_state::{AuditOutcome, Ended, Objective, PauseReason, Phase, Stop};
+
+use crate::effect::{Effect, Level, Notice};
+use crate::engine::{Engine, Headless};
+use crate::event::{Activity, Command, HostFacts};
+use crate::say;
+use crate::start::Waiting;
+
+/// Questions that may be open at once; a client that asks for more is answered with a refusal.
+const QUESTIONS_MAX: usize = 8;
+
+/// What the user meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Form<'a> {
+    Status,
+    Pause,
+    Resume,
+    Clear,
+    Help,
+    /// A word that will mean something one day.
+    Reserved(&'a str),
+    /// `set` or `--` with nothing behind it.
+    Bare,
+    Objective(&'a str),
+}
+
+/// Words kept for later, so that a goal named "audit" does not break when the word gets its meaning.
+const RESERVED: [&str; 7] = [
+    "edit", "audit", "accept", "why", "limit", "config", "report",
+];
+
+/// An unanswered question: replace the goal by this objective?
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OpenQuestion {
+    ticket: u64,
+    objective: Objective,
+    /// The command as typed, to give it back.
+    typed: String,
+    /// The goal it would replace.
+    replaces: String,
+}
+
+/// Sub-commands match a single word, whatever its case; more words are an objective.
+fn parse(text: &str) -> Form<'_> {
+    let text = text.trim();
+    let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    if first == "--" || first.eq_ignore_ascii_case("set") {
+        let rest = rest.trim();
+        return if rest.is_empty() {
+            Form::Bare
+        } else {
+            Form::Objective(rest)
+        };
+    }
+    if !rest.is_empty() {
+        return Form::Objective(text);
+    }
+    match first.to_ascii_lowercase().as_str() {
+        "" | "status" => Form::Status,
+        "pause" | "stop" | "off" => Form::Pause,
+        "resume" => Form::Resume,
+        "clear" | "cancel" => Form::Clear,
+        "help" => Form::Help,
+        word if RESERVED.contains(&word) => Form::Reserved(first),
+        _ => Form::Objective(text),
+    }
+}
+
+impl Engine {
+    /// The user typed `/goal …`.
+    pub(crate) fn command(&mut self, command: &Command, out: &mut Vec<Effect>) {
+        let host = &command.host;
+        self.host.has_ui = host.has_ui;
+        self.host.model.clone_from(&host.model);
+        self.host.config_path.clone_from(&host.config_path);
+        if host.headless {
+            self.headless = Some(Headless {
+                approved: true,
+                reason: None,
+            });
+        }
+        match parse(&command.text) {
+            Form::Status => self.reply(Level::Info, say::status(self), out),
+            Form::Help => self.reply(Level::Info, say::help(), out),
+            Form::Reserved(word) => self.reply(Level::Info, say::reserved(word), out),
+            Form::Bare => self.refuse_start(say::nothing_to_set(), &command.text, out),
+            Form::Pause => self.pause_command(host, out),
+            Form::Clear => self.clear_command(host, out),
+            Form::Resume => self.resume_command(host, out),
+            Form::Objective(text) => self.objective_command(text, command, out),
+        }
+    }
+
+    fn reply(&self, level: Level, text: String, out: &mut Vec<Effect>) {
+        out.push(Effect::Reply(Notice { level, text }));
+    }
+
+    /// A refused start or resume: nothing typed is lost, and a headless caller gets status 2.
+    fn refuse_start(&mut self, why: String, typed: &str, out: &mut Vec<Effect>) {
+        if !typed.is_empty() {
+            out.push(Effect::RestoreInput {
+                text: format!("/goal {}", typed.trim()),
+            });
+        }
+        if let Some(headless) = &mut self.headless {
+            *headless = Headless {
+                approved: false,
+                reason: Some(why),
+            };
+        } else {
+            out.push(Effect::Reply(Notice {
+                level: Level::Error,
+                text: why,
+            }));
+        }
+    }
+
+    fn pause_command(&mut self, host: &HostFacts, out: &mut Vec<Effect>) {
+        if self.pursued().is_none() {
+            let text = say::nothing_to_pause(self.goal.as_ref());
+            return self.reply(Level::Info, text, out);
+        }
+        let ends_run = self.run_to_end(host);
+        if self.audit.is_some() {
+            self.break_off_audit(AuditOutcome::Aborted { by_command: true }, out);
+        } else {
+            self.pause(
+                Stop {
+                    reason: PauseReason::User,
+                    detail: None,
+                },
+                out,
+            );
+        }
+        out.extend(ends_run.then_some(Effect::EndRun));
+    }
+
+    fn clear_command(&mut self, host: &HostFacts, out: &mut Vec<Effect>) {
+        let Some(goal) = &self.goal else {
+            return self.reply(Level::Info, say::nothing_to_clear(), out);
+        };
+        let text = say::cleared(goal);
+        let ends_run = self.run_to_end(host);
+        self.remove(
+            Ended::Cleared,
+            AuditOutcome::Aborted { by_command: true },
+            out,
+        );
+        self.reply(Level::Info, text, out);
+        out.extend(ends_run.then_some(Effect::EndRun));
+    }
+
+    /// Takes the goal away together with what is under way for it.
+    fn remove(&mut self, ended: Ended, audit: AuditOutcome, out: &mut Vec<Effect>) {
+        let goal = self.goal.take();
+        self.break_off_audit(audit, out); // The goal is away: nothing is counted for it.
+        self.goal = goal;
+        self.end(ended, out);
+    }
+
+    /// Whether a run of the goal is going and has to be ended with it.
+    fn run_to_end(&self, host: &HostFacts) -> bool {
+        self.run_is_the_goals() && (self.host.running || host.activity == Activity::Running)
+    }
+
+    fn resume_command(&mut self, host: &HostFacts, out: &mut Vec<Effect>) {
+        if let Some(why) = self.nothing_to_resume(host) {
+            return self.refuse_start(why, "", out);
+        }
+        match self.resolve_gate(host) {
+            Err(why) => self.refuse_start(why, "", out),
+            Ok((gate, notice)) => {
+                let now = self.clocks.now;
+                if let Some(goal) = &mut self.goal {
+                    goal.resume(gate, now);
+                }
+                self.disarm();
+                self.save(out);
+                self.started(say::resumed(self.goal.as_ref()), notice, host, true, out);
+            }
+        }
+    }
+
+    fn nothing_to_resume(&self, host: &HostFacts) -> Option<String> {
+        if self.newer_version {
+            return Some(say::newer_version());
+        }
+        let Some(goal) = &self.goal else {
+            return Some(say::no_goal_to_resume());
+        };
+        let busy = self.host.running || host.activity != Activity::Idle;
+        match goal.phase() {
+            Phase::Held | Phase::Paused(_) => None,
+            Phase::Pursuing if self.waiting.is_some() => Some(say::starts_soon()),
+            Phase::Pursuing if busy => Some(say::already_pursued()),
+            Phase::Pursuing => None,
+        }
+    }
+
+    fn objective_command(&mut self, text: &str, command: &Command, out: &mut Vec<Effect>) {
+        let objective = match Objective::new(text) {
+            Ok(objective) => objective,
+            Err(error) => return self.refuse_start(say::bad_objective(error), &command.text, out),
+        };
+        if self.newer_version {
+            return self.refuse_start(say::newer_version(), &command.text, out);
+        }
+        match &self.goal {
+            None => self.start_goal(objective, &command.text, &command.host, out),
+            Some(_) => self.ask_to_replace(objective, command, out),
+        }
+    }
+
+    fn ask_to_replace(&mut self, objective: Objective, command: &Command, out: &mut Vec<Effect>) {
+        let Some(goal) = &self.goal else { return };
+        if !command.host.has_ui {
+            return self.refuse_start(say::goal_in_the_way(goal), &command.text, out);
+        }
+        if self.questions.len() >= QUESTIONS_MAX {
+            return self.refuse_start(say::too_many_questions(), &command.text, out);
+        }
+        let (title, message) = say::replace_question(goal, &objective);
+        let replaces = goal.id().to_owned();
+        let ticket = self.number();
+        self.questions.push(OpenQuestion {
+            ticket,
+            objective,
+            typed: command.text.clone(),
+            replaces,
+        });
+        out.push(Effect::Confirm {
+            ticket,
+            title,
+            message,
+        });
+    }
+
+    /// The user answered. Only a clear yes is one.
+    pub(crate) fn confirmed(
+        &mut self,
+        ticket: u64,
+        yes: bool,
+        host: &HostFacts,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(at) = self.questions.iter().position(|open| open.ticket == ticket) else {
+            return;
+        };
+        let open = self.questions.remove(at);
+        // A yes stands even if the old goal ended meanwhile; only another new one refuses it.
+        let another = self
+            .goal
+            .as_ref()
+            .is_some_and(|goal| goal.id() != open.replaces);
+        if !yes {
+            self.refuse_start(say::goal_kept(), &open.typed, out);
+        } else if another {
+            self.refuse_start(say::another_goal_meanwhile(), &open.typed, out);
+        } else {
+            self.start_goal(open.objective, &open.typed, host, out);
+        }
+    }
+
+    fn start_goal(
+        &mut self,
+        objective: Objective,
+        typed: &str,
+        host: &HostFacts,
+        out: &mut Vec<Effect>,
+    ) {
+        let (gate, notice) = match self.resolve_gate(host) {
+            Ok(resolved) => resolved,
+            Err(why) => return self.refuse_start(why, typed, out),
+        };
+        let ends_run = self.run_to_end(host);
+        self.remove(Ended::Replaced, AuditOutcome::StaleGoal, out);
+        self.goal = Some(self.new_goal(objective, gate));
+        self.save(out);
+        let text = say::started(self);
+        out.extend(ends_run.then_some(Effect::EndRun));
+        self.started(text, notice, host, false, out);
+    }
+
+    fn started(
+        &mut self,
+        text: String,
+        notice: Option<String>,
+        host: &HostFacts,
+        resumed: bool,
+        out: &mut Vec<Effect>,
+    ) {
+        if let Some(headless) = &mut self.headless {
+            headless.approved = false;
+        }
+        self.reply(Level::Info, text, out);
+        out.extend(notice.map(|text| {
+            Effect::Notify(Notice {
+                level: Level::Info,
+                text,
+            })
+        }));
+        self.begin(host, resumed, out);
+    }
+}
+
+impl Waiting {
+    /// Whether something waits for the host to come to rest.
+    pub(crate) const fn is_for_rest(self) -> bool {
+        matches!(self, Self::ForRest { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn single_words_are_commands_in_any_case_and_more_words_are_objectives() {
+        for (text, form) in [
+            ("", Form::Status),
+            ("  ", Form::Status),
+            ("STATUS", Form::Status),
+            ("stop", Form::Pause),
+            ("pause \u{a0}", Form::Pause),
+            ("off", Form::Pause),
+            ("Clear", Form::Clear),
+            ("cancel", Form::Clear),
+            ("resume", Form::Resume),
+            ("help", Form::Help),
+            ("Edit", Form::Reserved("Edit")),
+            ("clear the cache", Form::Objective("clear the cache")),
+            ("stop\nit", Form::Objective("stop\nit")),
+            ("set stop", Form::Objective("stop")),
+            ("SET  stop it ", Form::Objective("stop it")),
+            ("-- status", Form::Objective("status")),
+            ("set", Form::Bare),
+            ("--", Form::Bare),
+            ("--verbose output", Form::Objective("--verbose output")),
+            (
+                "\n\nImplement A\nand B",
+                Form::Objective("Implement A\nand B"),
+            ),
+        ] {
+            assert_eq!(parse(text), form, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What kind of failure a provider's message tells of.
+//!
+//! Providers agree on no code that pi passes on, so the words decide. A message that fits nothing
+//! is transient: the streak of errored runs bounds what a wrong guess can cost.
+
+use goal_state::ModelErrorKind;
+
+/// Phrases by kind, in lower case. The first kind with a phrase in the message wins, so that a quota
+/// message that speaks of a rate is a quota message.
+const PHRASES: [(ModelErrorKind, &[&str]); 4] = [
+    (
+        ModelErrorKind::ContextOverflow,
+        &[
+            "prompt is too long",
+            "context_length_exceeded",
+            "context length",
+            "context window",
+            "maximum context",
+            "exceeds the context",
+            "input is too long",
+            "input token count",
+            "too many tokens",
+            "request_too_large",
+            "reduce the length",
+        ],
+    ),
+    (
+        ModelErrorKind::Quota,
+        &[
+            "insufficient_quota",
+            "insufficient quota",
+            "exceeded your current quota",
+            "quota exceeded",
+            "quota_exceeded",
+            "billing",
+            "credit balance",
+            "insufficient credits",
+            "insufficient balance",
+            "out of credits",
+            "payment required",
+            "usage limit",
+        ],
+    ),
+    (
+        ModelErrorKind::Authentication,
+        &[
+            "invalid api key",
+            "invalid_api_key",
+            "incorrect api key",
+            "no api key",
+            "api key not valid",
+            "authentication",
+            "unauthorized",
+            "unauthenticated",
+            "permission denied",
+            "permission_denied",
+            "permission_error",
+            "forbidden",
+            "invalid x-api-key",
+            "token expired",
+            "token has expired",
+        ],
+    ),
+    (
+        ModelErrorKind::UnknownModel,
+        &[
+            "model not found",
+            "model_not_found",
+            "no such model",
+            "unknown model",
+            "does not exist or you do not have access",
+            "is not a valid model",
+            "invalid model",
+            "unsupported model",
+        ],
+    ),
+];
+
+/// Status codes that mean one kind wherever they stand first in the message.
+const CODES: [(&str, ModelErrorKind); 4] = [
+    ("401", ModelErrorKind::Authentication),
+    ("403", ModelErrorKind::Authentication),
+    ("402", ModelErrorKind::Quota),
+    ("413", ModelErrorKind::ContextOverflow),
+];
+
+/// Classifies a provider's error message.
+pub(crate) fn classify(message: &str) -> ModelErrorKind {
+    let lower = message.to_lowercase();
+    let by_phrase = PHRASES
+        .iter()
+        .find(|(_, phrases)| phrases.iter().any(|phrase| lower.contains(phrase)))
+        .map(|(kind, _)| *kind);
+    // A busy server's message may speak of anything; its code tells that time mends it.
+    if is_server_error(&lower) {
+        return ModelErrorKind::Transient;
+    }
+    by_phrase.or_else(|| by_code(&lower)).unwrap_or_default()
+}
+
+fn is_server_error(lower: &str) -> bool {
+    leading_code(lower).is_some_and(|code| code.starts_with('5'))
+}
+
+fn by_code(lower: &str) -> Option<ModelErrorKind> {
+    let code = leading_code(lower)?;
+    CODES
+        .iter()
+        .find(|(known, _)| *known == code)
+        .map(|(_, kind)| *kind)
+}
+
+/// The three digits a message begins with, perhaps after `error` or `http`: `401: {…}`.
+fn leading_code(lower: &str) -> Option<&str> {
+    let rest = lower
+        .trim_start()
+        .trim_start_matches("error")
+        .trim_start_matches([':', ' ']);
+    let rest = rest
+        .trim_start_matches("http")
+        .trim_start_matches([':', ' ']);
+    let code = rest.get(..3)?;
+    let ends = rest
+        .as_bytes()
+        .get(3)
+        .is_none_or(|byte| !byte.is_ascii_alphanumeric());
+    (ends && code.bytes().all(|byte| byte.is_ascii_digit())).then_some(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_from_the_wild_are_told_apart() {
+        use ModelErrorKind::*;
+        for (message, kind) in [
+            (
+                "prompt is too long: 210000 tokens > 200000",
+                ContextOverflow,
+            ),
+            (
+                "400: {\"error\":{\"code\":\"context_length_exceeded\"}}",
+                ContextOverflow,
+            ),
+            ("401: {\"error\":\"bad key\"}", Authentication),
+            ("403 forbidden", Authentication),
+            ("No API key for provider: x", Authentication),
+            ("429: {\"error\":{\"code\":\"insufficient_quota\"}}", Quota),
+            ("402: pay first", Quota),
+            (
+                "404: {\"error\":{\"code\":\"model_not_found\"}}",
+                UnknownModel,
+            ),
+            (
+                "404: The model `x` does not exist or you do not have access to it.",
+                UnknownModel,
+            ),
+            ("503: {\"type\":\"server_error\"}", Transient),
+            ("500: {\"error\":\"billing service is down\"}", Transient),
+            ("429: rate-limited upstream", Transient),
+            ("Stream ended without finish_reason", Transient),
+            ("socket hang up", Transient),
+            ("", Transient),
+            ("5001 things", Transient),
+        ] {
+            assert_eq!(classify(message), kind, "{message}");
+        }
+    }
+}

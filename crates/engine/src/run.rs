@@ -1,0 +1,463 @@
+//! A run: who it belongs to, what it did, and what happens at its settle boundary.
+
+use goal_state::{
+    Decision, Goal, GoalTag, IDLE_TURNS_MAX, ModelErrorKind, PauseReason, RunEnd, RunSummary, Stop,
+};
+
+use crate::effect::{Effect, GoalMessage, Level, Notice, Proposal};
+use crate::engine::Engine;
+use crate::event::{CompactionEnded, RunSettled, Settling, ToolFinished};
+use crate::message::NudgeWhy;
+use crate::model_error::classify;
+use crate::say;
+use crate::start::Waiting;
+
+/// A run of the host, from leaving rest (or a taken continuation) to its settle boundary.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Run {
+    /// The goal and generation it began under; `None` is a run of the user's own.
+    pub(crate) tag: Option<GoalTag>,
+    did_work: bool,
+    wrote: bool,
+    turn_worked: bool,
+    idle_turns: u32,
+    pub(crate) dead_calls: u32,
+    /// The last call that never ran: an unknown tool, or arguments that did not fit.
+    trouble: Option<(String, String)>,
+    /// The user stopped the run's audit; the goal pauses at the run's end.
+    pub(crate) stopped_by_user: bool,
+    /// Its settle boundary was decided.
+    decided: bool,
+}
+
+impl Run {
+    pub(crate) fn of(tag: Option<GoalTag>) -> Self {
+        Self {
+            tag,
+            ..Self::default()
+        }
+    }
+
+    fn nudge(&self) -> NudgeWhy {
+        match &self.trouble {
+            None => NudgeWhy::NoWork,
+            Some((tool, error)) => NudgeWhy::ToolTrouble {
+                tool: tool.clone(),
+                error: error.clone(),
+            },
+        }
+    }
+}
+
+/// A proposal the host has not taken yet. Until then it counts for nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OpenProposal {
+    number: u64,
+    /// The goal it was made for.
+    base: Option<GoalTag>,
+    /// The goal after it.
+    goal: Option<Goal>,
+    /// Whether the objections are still owed after it.
+    objection_owed: bool,
+    /// It reminds the user of a goal at rest.
+    reminds: bool,
+    next: Next,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Next {
+    /// The host goes on in the same breath: a new run of the goal.
+    Run,
+    Rest,
+    /// Rest, and start again after so many milliseconds.
+    BackOff(u64),
+}
+
+impl Engine {
+    /// The host left rest.
+    pub(crate) fn run_started(&mut self) {
+        self.host.running = true;
+        self.deadlines.back_off = None;
+        self.run = Some(Run::of(if self.waiting.is_some() {
+            None
+        } else {
+            self.pursued()
+        }));
+        self.turn_result = None;
+    }
+
+    /// The user said something.
+    pub(crate) fn user_message(&mut self) {
+        if let Some(goal) = self.goal.as_mut().filter(|goal| goal.is_pursuing()) {
+            goal.note_user_message();
+        }
+    }
+
+    /// A call of any tool ended.
+    pub(crate) fn tool_finished(&mut self, finished: &ToolFinished) {
+        let Some(run) = &mut self.run else { return };
+        let worked = finished.ran && !finished.is_error && !finished.aborted && !finished.ours;
+        if worked {
+            run.did_work = true;
+            run.turn_worked = true;
+            run.dead_calls = 0;
+            run.wrote |= finished.writes;
+        } else if finished.is_error && !finished.ran && !finished.aborted {
+            let error = finished.error.clone().unwrap_or_default();
+            run.trouble = Some((finished.tool.clone(), error));
+        }
+        if worked
+            && self.run_is_the_goals()
+            && let Some(goal) = &mut self.goal
+        {
+            goal.note_work();
+        }
+    }
+
+    /// A model turn ended. A run has no bound of its own, so turns without work are counted.
+    pub(crate) fn turn_ended(&mut self, aborted: bool, out: &mut Vec<Effect>) {
+        let ours = self.run_is_the_goals();
+        let Some(run) = &mut self.run else { return };
+        run.idle_turns = if run.turn_worked {
+            0
+        } else {
+            run.idle_turns + 1
+        };
+        run.turn_worked = false;
+        if ours && !aborted && run.idle_turns >= IDLE_TURNS_MAX {
+            self.pause(
+                Stop {
+                    reason: PauseReason::NoProgress,
+                    detail: None,
+                },
+                out,
+            );
+            out.push(Effect::EndRun);
+        }
+    }
+
+    /// The settle boundary: decide, and propose.
+    pub(crate) fn settling(&mut self, settling: &Settling, out: &mut Vec<Effect>) {
+        self.host.full_message_present = settling.full_message_present;
+        let number = self.number();
+        let (open, message, effects) = self.propose(number, settling);
+        self.proposal = Some(open);
+        out.push(Effect::Propose(Proposal {
+            number,
+            message,
+            effects,
+        }));
+    }
+
+    fn propose(
+        &mut self,
+        number: u64,
+        settling: &Settling,
+    ) -> (OpenProposal, Option<GoalMessage>, Vec<Effect>) {
+        let base = self.goal.as_ref().map(Goal::tag);
+        let before = self.goal.clone();
+        let owed = self.objection_owed;
+        let mut effects = Vec::new();
+        let (next, message) = self.decide(settling, &mut effects);
+        // The engine is as before until the proposal is taken.
+        let goal = std::mem::replace(&mut self.goal, before);
+        let objection_owed = std::mem::replace(&mut self.objection_owed, owed);
+        let reminds = self.reminder().is_some();
+        (
+            OpenProposal {
+                number,
+                base,
+                goal,
+                objection_owed,
+                reminds,
+                next,
+            },
+            message,
+            effects,
+        )
+    }
+
+    /// First match decides (spec §4). Works on the goal in place; the caller puts it back.
+    fn decide(
+        &mut self,
+        settling: &Settling,
+        effects: &mut Vec<Effect>,
+    ) -> (Next, Option<GoalMessage>) {
+        if self.deadlines.abort_grace.is_some() {
+            return (Next::Rest, None); // Someone stopped it; the grace decides.
+        }
+        if let Some(Waiting::ForRest { resumed }) =
+            self.waiting.filter(|_| self.pursued().is_some())
+        {
+            return (Next::Run, self.full_message(resumed));
+        }
+        if !self.run_is_the_goals() {
+            effects.extend(self.reminder().map(Effect::Notify));
+            return (Next::Rest, None);
+        }
+        if self.run.as_ref().is_some_and(|run| run.stopped_by_user) {
+            return self.decide_pause(
+                Stop {
+                    reason: PauseReason::Aborted,
+                    detail: None,
+                },
+                effects,
+            );
+        }
+        if !settling.tools_active {
+            return self.decide_pause(
+                Stop {
+                    reason: PauseReason::ToolsOff,
+                    detail: None,
+                },
+                effects,
+            );
+        }
+        let Some((decision, nudge)) = self.judge_run(settling) else {
+            return (Next::Rest, None);
+        };
+        self.follow(decision, &nudge, settling, effects)
+    }
+
+    fn judge_run(&mut self, settling: &Settling) -> Option<(Decision, NudgeWhy)> {
+        let run = self.run.as_ref()?;
+        let summary = summarise(run, settling);
+        let nudge = run.nudge();
+        Some((self.goal.as_mut()?.settle(&summary), nudge))
+    }
+
+    fn follow(
+        &mut self,
+        decision: Decision,
+        nudge: &NudgeWhy,
+        settling: &Settling,
+        effects: &mut Vec<Effect>,
+    ) -> (Next, Option<GoalMessage>) {
+        match decision {
+            Decision::Continue { nudge: nudged } => {
+                let nudge = nudged.then_some(nudge);
+                (
+                    Next::Run,
+                    self.continuation(nudge, settling.full_message_present),
+                )
+            }
+            Decision::BackOff(ms) => {
+                let error = settling.error.as_deref().unwrap_or_default();
+                effects.push(Effect::Notify(Notice {
+                    level: Level::Warning,
+                    text: say::backs_off(ms, error),
+                }));
+                (Next::BackOff(ms), None)
+            }
+            Decision::Pause(stop) => self.decide_pause(stop, effects),
+        }
+    }
+
+    /// A pause that happens only when the proposal is taken.
+    fn decide_pause(
+        &mut self,
+        stop: Stop,
+        effects: &mut Vec<Effect>,
+    ) -> (Next, Option<GoalMessage>) {
+        let now = self.clocks.now;
+        if let Some(goal) = &mut self.goal {
+            goal.pause(stop, now);
+            let active_ms = goal.active_ms(now);
+            let goal = goal.clone();
+            let text = say::stopped(&goal, self.last_audit.as_ref());
+            let saved = crate::effect::SavedGoal::Present {
+                goal: Box::new(goal),
+                active_ms,
+            };
+            if !self.newer_version {
+                effects.push(Effect::SaveGoal(saved));
+            }
+            let notice = text.filter(|_| self.headless.is_none());
+            effects.extend(
+                notice
+                    .map(|text| Notice {
+                        level: Level::Warning,
+                        text,
+                    })
+                    .map(Effect::Notify),
+            );
+        }
+        (Next::Rest, None)
+    }
+
+    /// The host performs the proposal.
+    pub(crate) fn proposal_taken(&mut self, number: u64) {
+        let Some(open) = self.proposal.take_if(|open| open.number == number) else {
+            return;
+        };
+        if open.base != self.goal.as_ref().map(Goal::tag) {
+            // A command came between. What the host does now belongs to the goal as it was.
+            if open.next == Next::Run {
+                self.run = Some(Run::of(open.base));
+            }
+            return;
+        }
+        let paused = self.pursued().is_some() && !open.goal.as_ref().is_some_and(Goal::is_pursuing);
+        self.goal = open.goal;
+        self.objection_owed = open.objection_owed;
+        self.reminded |= open.reminds;
+        if let Some(goal) = &self.goal {
+            self.generation = self.generation.max(goal.generation());
+        }
+        if paused {
+            self.disarm();
+            self.reminded = false;
+            self.forget_saved();
+            let text = self
+                .goal
+                .as_ref()
+                .and_then(|goal| say::stopped(goal, self.last_audit.as_ref()));
+            if let Some(headless) = &mut self.headless {
+                headless.reason = text;
+            }
+        }
+        self.after_taken(&open.next);
+    }
+
+    fn after_taken(&mut self, next: &Next) {
+        match next {
+            Next::Run => {
+                self.waiting = None;
+                self.run = Some(Run::of(self.pursued()));
+                self.turn_result = None;
+            }
+            Next::BackOff(ms) => {
+                self.deadlines.back_off = Some(self.clocks.now.after(*ms));
+                self.mark_decided();
+            }
+            Next::Rest => self.mark_decided(),
+        }
+    }
+
+    fn mark_decided(&mut self) {
+        if let Some(run) = &mut self.run {
+            run.decided = true;
+        }
+    }
+
+    /// A message of the user came first, or the answer came too late: as if never asked.
+    pub(crate) fn proposal_yielded(&mut self, number: u64) {
+        self.proposal.take_if(|open| open.number == number);
+    }
+
+    /// The host is at rest.
+    pub(crate) fn run_settled(&mut self, settled: RunSettled, out: &mut Vec<Effect>) {
+        let was_the_goals = self.run_is_the_goals();
+        self.host.running = false;
+        self.host.compacting = false;
+        self.host.full_message_present = settled.full_message_present;
+        self.proposal = None;
+        let run = self.run.take().unwrap_or_default();
+        let waits = self.waiting.is_some();
+        if settled.aborted && !settled.by_us {
+            if was_the_goals || waits {
+                self.arm_abort_grace();
+            }
+        } else if self.deadlines.abort_grace.is_none() && !self.start_waiting(out) {
+            let undecided = was_the_goals && !run.decided && self.deadlines.back_off.is_none();
+            if undecided {
+                self.settle_at_rest(&run, out);
+            }
+        }
+    }
+
+    /// A run of the goal came to rest without a decision at its boundary (the core was lost there,
+    /// or the host skipped it): a goal that is pursued never rests silently.
+    fn settle_at_rest(&mut self, run: &Run, out: &mut Vec<Effect>) {
+        if run.stopped_by_user {
+            return self.arm_abort_grace();
+        }
+        let summary = RunSummary {
+            did_work: run.did_work,
+            wrote: run.wrote,
+            end: RunEnd::Completed,
+            final_text: String::new(),
+        };
+        let Some(goal) = &mut self.goal else { return };
+        match goal.settle(&summary) {
+            Decision::Continue { nudge } => {
+                let why = run.nudge();
+                let present = self.host.full_message_present;
+                let message = self.continuation(nudge.then_some(&why), present);
+                out.extend(message.map(Effect::StartRun));
+            }
+            Decision::BackOff(ms) => {
+                self.deadlines.back_off = Some(self.clocks.now.after(ms));
+            }
+            Decision::Pause(stop) => self.pause(stop, out),
+        }
+    }
+
+    /// The interrupt key while the host is idle stops a back-off.
+    pub(crate) fn interrupt(&mut self, out: &mut Vec<Effect>) {
+        let waits = self.deadlines.back_off.is_some() || self.waiting.is_some();
+        if waits && !self.host.running {
+            self.pause(
+                Stop {
+                    reason: PauseReason::Aborted,
+                    detail: None,
+                },
+                out,
+            );
+        }
+    }
+
+    /// A compaction ended.
+    pub(crate) fn compaction_ended(&mut self, ended: CompactionEnded, out: &mut Vec<Effect>) {
+        self.host.compacting = false;
+        self.host.full_message_present = ended.full_message_present;
+        if ended.cancelled {
+            return self.compaction_cancelled(out);
+        }
+        if ended.run_goes_on && self.run_is_the_goals() && !ended.full_message_present {
+            let message = self.full_message(true);
+            out.extend(message.map(Effect::SendInRun));
+        } else if ended.idle && !self.host.running {
+            self.start_waiting(out);
+        }
+    }
+
+    /// Cancelling a compaction is no abort for the host; for the goal it is a stop.
+    fn compaction_cancelled(&mut self, out: &mut Vec<Effect>) {
+        if self.pursued().is_none() || (self.host.running && !self.run_is_the_goals()) {
+            return;
+        }
+        self.arm_abort_grace();
+        if self.host.running {
+            out.push(Effect::EndRun);
+        }
+    }
+
+    /// One notice a stop: a run of the user's own ended while the goal rests.
+    fn reminder(&self) -> Option<Notice> {
+        let goal = self.goal.as_ref().filter(|goal| !goal.is_pursuing())?;
+        let users_own = self.run.as_ref().is_none_or(|run| run.tag.is_none());
+        (users_own && !self.reminded).then(|| Notice {
+            level: Level::Info,
+            text: say::still_resting(goal),
+        })
+    }
+}
+
+fn summarise(run: &Run, settling: &Settling) -> RunSummary {
+    let error = settling.error.clone().unwrap_or_default();
+    let end = if settling.failed {
+        RunEnd::Error(classify(&error), error)
+    } else if settling.provider_aborted {
+        // The provider broke off although nobody asked it to: a fault like any other.
+        RunEnd::Error(ModelErrorKind::Transient, error)
+    } else {
+        RunEnd::Completed
+    };
+    RunSummary {
+        did_work: run.did_work,
+        wrote: run.wrote,
+        end,
+        final_text: settling.final_text.clone(),
+    }
+}

@@ -1,0 +1,714 @@
+//! Every text a person reads, except the command line's own: what happened, why, what to do.
+//!
+//! Whatever others wrote (objective, provider's words, report) goes through the display filter.
+
+use goal_audit::{AuditDeadline, Failure, OpenFailure};
+use goal_prompts::safe::{for_display, for_display_block};
+use goal_state::{
+    AuditOutcome, DEAD_CALLS_MAX, ERRORED_RUNS_MAX, Goal, IDLE_TURNS_MAX, ModelErrorKind, ModelRef,
+    Monotonic, NoVerdictWhy, OBJECTIVE_MAX_BYTES, Objective, ObjectiveError, PauseReason, Phase,
+    Stop,
+};
+
+use crate::effect::AuditRecord;
+use crate::engine::Engine;
+use crate::event::LastAudit;
+use crate::status::Doing;
+
+/// Columns of an objective inside a sentence.
+const OBJECTIVE_COLUMNS: usize = 80;
+/// Characters of a quote (a provider's message, a reply, a report) in a notice.
+const QUOTE_MAX_CHARS: usize = 1_200;
+/// Columns of one line of a quote.
+const LINE_COLUMNS: usize = 300;
+
+/// The way on that works from every stop.
+const WAYS_ON: &str = "/goal resume goes on, /goal clear drops the goal.";
+
+fn objective(goal: &Goal) -> String {
+    for_display(goal.objective(), OBJECTIVE_COLUMNS)
+}
+
+fn model(model: &ModelRef) -> String {
+    for_display(&model.to_string(), OBJECTIVE_COLUMNS)
+}
+
+fn quote(text: &str) -> String {
+    for_display_block(text.trim(), QUOTE_MAX_CHARS)
+}
+
+fn line(text: &str) -> String {
+    for_display(text, LINE_COLUMNS)
+}
+
+/// The text of a paused goal's stop; `None` while it is not paused.
+pub(crate) fn stopped(goal: &Goal, last_audit: Option<&LastAudit>) -> Option<String> {
+    let Phase::Paused(stop) = goal.phase() else {
+        return None;
+    };
+    let what = what_happened(stop, goal, last_audit);
+    let quoted = stop
+        .detail
+        .as_deref()
+        .filter(|_| quotes_detail(&stop.reason));
+    let quoted = quoted
+        .map(|text| format!("\n{}", quote(text)))
+        .unwrap_or_default();
+    Some(format!("Goal paused: {what}{quoted}\n{}", way_on(stop)))
+}
+
+const fn quotes_detail(reason: &PauseReason) -> bool {
+    match reason {
+        PauseReason::NoProgress
+        | PauseReason::Repetition
+        | PauseReason::ModelErrors(_)
+        | PauseReason::Rejections
+        | PauseReason::AuditFailures(_)
+        | PauseReason::AuditLimit => true,
+        PauseReason::User
+        | PauseReason::Aborted
+        | PauseReason::ContinuationLimit
+        | PauseReason::ToolsOff
+        | PauseReason::CoreLost => false,
+    }
+}
+
+fn what_happened(stop: &Stop, goal: &Goal, last_audit: Option<&LastAudit>) -> String {
+    match &stop.reason {
+        PauseReason::User => "you paused it.".to_owned(),
+        PauseReason::Aborted => "you stopped the run (Esc or abort).".to_owned(),
+        PauseReason::NoProgress => no_progress(stop, goal),
+        PauseReason::Repetition => format!(
+            "the agent ended {} runs in a row with the same words:",
+            goal.totals.repeat_streak
+        ),
+        PauseReason::ModelErrors(kind) => model_errors(*kind, stop),
+        PauseReason::Rejections => format!(
+            "the auditor refused {} {}. Either the work is not done, or the auditor is too weak or \
+             misconfigured for this objective.{}",
+            times(goal.totals.rejection_streak.max(goal.totals.refusal_streak)),
+            auditor_words(last_audit),
+            heading(stop, " Its last objection:")
+        ),
+        PauseReason::AuditFailures(kind) => format!(
+            "{} audits in a row brought no approval, the last one {} {}. That says nothing about \
+             the work: the auditor's model or its provider needs a look.{}",
+            goal.totals.rejection_streak + goal.totals.failure_streak,
+            audit_failure_words(kind),
+            auditor_words(last_audit),
+            heading(stop, " In its own words:")
+        ),
+        PauseReason::ContinuationLimit => format!(
+            "it was continued {} times, the limit (maxContinuations).",
+            goal.totals.continuations
+        ),
+        PauseReason::AuditLimit => format!(
+            "{} audits brought no approval, the limit (maxAudits) {}.{}",
+            goal.totals.audits,
+            auditor_words(last_audit),
+            heading(stop, " The last report:")
+        ),
+        PauseReason::ToolsOff => "the tools get_goal and update_goal are not active, so the agent \
+                                  could never finish it."
+            .to_owned(),
+        PauseReason::CoreLost => {
+            "the goal-auditor core was lost twice within ten minutes.".to_owned()
+        }
+    }
+}
+
+fn heading(stop: &Stop, words: &str) -> String {
+    stop.detail
+        .as_ref()
+        .map(|_| words.to_owned())
+        .unwrap_or_default()
+}
+
+fn auditor_words(last: Option<&LastAudit>) -> String {
+    last.map(|last| format!("(auditor: {})", for_display(&last.model, OBJECTIVE_COLUMNS)))
+        .unwrap_or_default()
+}
+
+fn no_progress(stop: &Stop, goal: &Goal) -> String {
+    if goal.totals.empty_streak >= goal.gate().max_empty_continuations {
+        let heading = if stop.detail.is_some() {
+            " Its last reply:"
+        } else {
+            ""
+        };
+        format!(
+            "{} runs in a row did no work.{heading}",
+            goal.totals.empty_streak
+        )
+    } else {
+        format!("{IDLE_TURNS_MAX} turns in a row inside one run did no work.")
+    }
+}
+
+fn model_errors(kind: ModelErrorKind, stop: &Stop) -> String {
+    let what = match kind {
+        ModelErrorKind::ContextOverflow => {
+            "the conversation no longer fits into the model's context. The provider says:"
+        }
+        ModelErrorKind::Authentication => "the provider does not accept the credentials. It says:",
+        ModelErrorKind::Quota => "the provider's quota or balance is used up. It says:",
+        ModelErrorKind::UnknownModel => "the provider does not know the model. It says:",
+        ModelErrorKind::Transient => {
+            return format!(
+                "{ERRORED_RUNS_MAX} runs in a row ended in an error of the model.{}",
+                heading(stop, " The provider says:")
+            );
+        }
+    };
+    what.to_owned()
+}
+
+fn audit_failure_words(kind: &str) -> &'static str {
+    match kind {
+        "provider_error" => "with an error of its provider",
+        "missing_credentials" => "for want of credentials",
+        "missing_model" => "because its model is not there",
+        "idle_timeout" => "because it fell silent (idleTimeoutMs)",
+        "timeout" => "because it took too long (timeoutMs)",
+        "core_lost" => "because the core was lost",
+        "session_error" => "because its session broke",
+        "hollow_approval" => "with an approval that rests on no check",
+        _ => "without a readable verdict",
+    }
+}
+
+fn way_on(stop: &Stop) -> String {
+    match &stop.reason {
+        PauseReason::ModelErrors(ModelErrorKind::ContextOverflow) => {
+            format!("Run /compact, then /goal resume. {WAYS_ON}")
+        }
+        PauseReason::ModelErrors(ModelErrorKind::Authentication) => {
+            format!("Log in with /login or choose another model with /model. {WAYS_ON}")
+        }
+        PauseReason::ModelErrors(ModelErrorKind::Quota | ModelErrorKind::UnknownModel) => {
+            format!("Choose another model with /model, or settle it with the provider. {WAYS_ON}")
+        }
+        PauseReason::Rejections | PauseReason::AuditLimit => format!(
+            "Look at the objections; tell the agent what it misses, or set another auditor in \
+             goal-auditor.json. {WAYS_ON}"
+        ),
+        PauseReason::AuditFailures(_) => {
+            format!("Check the auditor's model and credentials (goal-auditor.json). {WAYS_ON}")
+        }
+        PauseReason::NoProgress | PauseReason::Repetition => {
+            format!("Answer its question or say what to try next. {WAYS_ON}")
+        }
+        PauseReason::ToolsOff => {
+            format!(
+                "Start pi without a --tools list that leaves them out, or add them to it. {WAYS_ON}"
+            )
+        }
+        PauseReason::CoreLost => format!("If it happens again, run /reload. {WAYS_ON}"),
+        PauseReason::User
+        | PauseReason::Aborted
+        | PauseReason::ContinuationLimit
+        | PauseReason::ModelErrors(ModelErrorKind::Transient) => WAYS_ON.to_owned(),
+    }
+}
+
+/// One line about a stop, for the end of a tool result.
+pub(crate) fn stopped_in_short(goal: &Goal) -> String {
+    match goal.phase() {
+        Phase::Paused(stop) => format!("The goal is paused ({}).", stop.reason.name()),
+        Phase::Pursuing | Phase::Held => "The goal does not go on by itself.".to_owned(),
+    }
+}
+
+/// Why a run ends at a third dead call, for the model.
+pub(crate) const DEAD_CALLS_END: &str =
+    "The goal tools were called several times in a row although they could do nothing.";
+
+/// The same for the user.
+pub(crate) fn dead_calls_ended_the_run(goal: Option<&Goal>) -> String {
+    let way = match goal {
+        None => "No goal is set; /goal and a text sets one.",
+        Some(_) => WAYS_ON,
+    };
+    format!(
+        "The run was ended: the agent called the goal tools {DEAD_CALLS_MAX} times in a row although \
+         no goal is pursued in it. {way}"
+    )
+}
+
+/// A run ended in a model error, and starts again.
+pub(crate) fn backs_off(ms: u64, error: &str) -> String {
+    let error = if error.trim().is_empty() {
+        "no message".to_owned()
+    } else {
+        line(error)
+    };
+    format!(
+        "The model failed: {error}\nThe goal goes on in {} s. /goal resume goes on now, Esc or \
+         /goal pause stops it.",
+        ms / 1_000
+    )
+}
+
+/// A goal that rests, when its session is opened or a run of the user's own ended.
+pub(crate) fn still_resting(goal: &Goal) -> String {
+    let state = state_in_short(goal, Doing::Working);
+    format!("The goal is {state}: {}\n{WAYS_ON}", objective(goal))
+}
+
+/// A goal found in a session that was left.
+pub(crate) fn held(goal: &Goal) -> String {
+    format!(
+        "This session has a goal on hold: {}\nNothing runs until you say so. {WAYS_ON}",
+        objective(goal)
+    )
+}
+
+/// The session was left during an audit.
+pub(crate) fn audit_lost() -> String {
+    "The last audit was cut off when the session ended, so its result is lost. After /goal resume the \
+     agent can claim completion again."
+        .to_owned()
+}
+
+/// The core came back.
+pub(crate) fn core_restarted() -> String {
+    "The goal-auditor core was lost and has been started again; the goal goes on.".to_owned()
+}
+
+/// What an audit that was lost with the core says of itself.
+pub(crate) fn core_lost_failure() -> String {
+    "the goal-auditor core was lost while the audit ran".to_owned()
+}
+
+/// A headless process ended with the goal still open.
+pub(crate) fn left() -> String {
+    "The session ended while the goal was being pursued. Open it again and run /goal resume."
+        .to_owned()
+}
+
+/// The settings file was changed while a goal is pursued.
+pub(crate) fn settings_changed() -> String {
+    "The settings of goal-auditor were changed. The goal that is being pursued is judged as it was \
+     when you started it; the new settings count from your next /goal resume."
+        .to_owned()
+}
+
+/// The executor's model was changed, the auditor's was not.
+pub(crate) fn auditor_stays(auditor: &ModelRef) -> String {
+    format!(
+        "The goal's auditor stays {}; the new model audits from your next /goal resume.",
+        model(auditor)
+    )
+}
+
+/// A newer version wrote this branch.
+pub(crate) fn newer_version() -> String {
+    "This session's goal was saved by a newer version of goal-auditor. Update goal-auditor, or use \
+     another session; nothing is written over it."
+        .to_owned()
+}
+
+/// The goal starts when the host is done.
+pub(crate) fn starts_later() -> String {
+    "It starts as soon as pi has finished what it is doing.".to_owned()
+}
+
+/// The user started a goal.
+pub(crate) fn started(engine: &Engine) -> String {
+    let Some(goal) = &engine.goal else {
+        return String::new();
+    };
+    let same = engine.host.model.as_ref() == Some(&goal.gate().model);
+    let own = if same {
+        ", the agent's own model in a session of its own"
+    } else {
+        ""
+    };
+    format!(
+        "Goal set: {}\nAuditor: {}{own}. /goal pause stops it, /goal shows how it stands.",
+        objective(goal),
+        model(&goal.gate().model)
+    )
+}
+
+/// The user resumed a goal.
+pub(crate) fn resumed(goal: Option<&Goal>) -> String {
+    goal.map(|goal| {
+        format!(
+            "Goal resumed: {}\nAuditor: {}.",
+            objective(goal),
+            model(&goal.gate().model)
+        )
+    })
+    .unwrap_or_default()
+}
+
+/// `/goal pause` without a goal that is pursued.
+pub(crate) fn nothing_to_pause(goal: Option<&Goal>) -> String {
+    match goal {
+        None => "There is no goal to pause. /goal and a text sets one.".to_owned(),
+        Some(goal) => format!(
+            "The goal is {} already. {WAYS_ON}",
+            state_in_short(goal, Doing::Working)
+        ),
+    }
+}
+
+/// `/goal clear` without a goal.
+pub(crate) fn nothing_to_clear() -> String {
+    "There is no goal to clear.".to_owned()
+}
+
+/// `/goal clear` with one.
+pub(crate) fn cleared(goal: &Goal) -> String {
+    format!("Goal cleared: {}", objective(goal))
+}
+
+/// `/goal resume` without a goal.
+pub(crate) fn no_goal_to_resume() -> String {
+    "There is no goal to resume. /goal and a text sets one.".to_owned()
+}
+
+/// `/goal resume` while the goal waits for pi.
+pub(crate) fn starts_soon() -> String {
+    "The goal starts as soon as pi has finished what it is doing.".to_owned()
+}
+
+/// `/goal resume` while it is pursued.
+pub(crate) fn already_pursued() -> String {
+    "The goal is being pursued already. /goal shows how it stands.".to_owned()
+}
+
+/// `/goal set` alone.
+pub(crate) fn nothing_to_set() -> String {
+    "Nothing to set: write the objective behind it, for example /goal set make the tests pass."
+        .to_owned()
+}
+
+/// An objective that is none.
+pub(crate) fn bad_objective(error: ObjectiveError) -> String {
+    match error {
+        ObjectiveError::Blank => nothing_to_set(),
+        ObjectiveError::TooLong(bytes) => format!(
+            "The objective is too long: {bytes} bytes, at most {OBJECTIVE_MAX_BYTES}. Put it into a \
+             file and set a goal that names the file, for example /goal do what TASK.md says."
+        ),
+    }
+}
+
+/// A new goal over an old one, with nobody to ask.
+pub(crate) fn goal_in_the_way(goal: &Goal) -> String {
+    format!(
+        "There is a goal already ({}): {}\nRun /goal clear first, then set the new one; or /goal \
+         resume to go on with it.",
+        state_in_short(goal, Doing::Working),
+        objective(goal)
+    )
+}
+
+/// More open questions than a person asks.
+pub(crate) fn too_many_questions() -> String {
+    "Too many questions about replacing the goal are open. Answer one first.".to_owned()
+}
+
+/// The question before a goal is replaced.
+pub(crate) fn replace_question(goal: &Goal, new: &Objective) -> (String, String) {
+    let title = "Replace the goal?".to_owned();
+    let message = format!(
+        "Old ({}): {}\nNew: {}",
+        state_in_short(goal, Doing::Working),
+        objective(goal),
+        for_display(new.as_str(), OBJECTIVE_COLUMNS)
+    );
+    (title, message)
+}
+
+/// The question was answered with no, or not at all.
+pub(crate) fn goal_kept() -> String {
+    "The goal was kept as it is.".to_owned()
+}
+
+/// Another goal was set before the question was answered.
+pub(crate) fn another_goal_meanwhile() -> String {
+    "Another goal was set meanwhile, so this one was not. Your text is back in the editor."
+        .to_owned()
+}
+
+/// A word with no meaning yet.
+pub(crate) fn reserved(word: &str) -> String {
+    let word = word.to_lowercase();
+    format!(
+        "/goal {word} is kept for a later version and does nothing yet. To set a goal with this very \
+         text, write /goal set {word}."
+    )
+}
+
+/// `/goal help`.
+pub(crate) fn help() -> String {
+    "\
+/goal <objective>    set a goal; the agent works until an independent auditor approves
+/goal                how the goal stands (also: status)
+/goal pause          stop working on it (also: stop, off)
+/goal resume         go on
+/goal clear          drop the goal (also: cancel)
+/goal set <text>     set a goal even if the text looks like a command (also: -- <text>)
+/goal help           this list"
+        .to_owned()
+}
+
+/// Phase and reason in a few words.
+pub(crate) fn state_in_short(goal: &Goal, doing: Doing) -> String {
+    match goal.phase() {
+        Phase::Held => "on hold".to_owned(),
+        Phase::Paused(stop) => format!("paused ({})", reason_words(&stop.reason)),
+        Phase::Pursuing => {
+            let limit = goal.gate().max_continuations;
+            let limit = limit.map(|limit| format!("/{limit}")).unwrap_or_default();
+            let run = format!("continuation {}{limit}", goal.totals.continuations);
+            match doing {
+                Doing::Working => format!("pursuing · {run}"),
+                Doing::Auditing => "audit running · Esc stops it".to_owned(),
+                Doing::BackingOff => format!("waiting after a model error · {run}"),
+                Doing::Waiting => "waiting for pi".to_owned(),
+            }
+        }
+    }
+}
+
+const fn reason_words(reason: &PauseReason) -> &'static str {
+    match reason {
+        PauseReason::User => "by you",
+        PauseReason::Aborted => "stopped by you",
+        PauseReason::NoProgress => "no progress",
+        PauseReason::Repetition => "repetition",
+        PauseReason::ModelErrors(_) => "model errors",
+        PauseReason::Rejections => "auditor refused",
+        PauseReason::AuditFailures(_) => "audits failed",
+        PauseReason::ContinuationLimit => "continuation limit",
+        PauseReason::AuditLimit => "audit limit",
+        PauseReason::ToolsOff => "goal tools off",
+        PauseReason::CoreLost => "core lost",
+    }
+}
+
+/// `/goal` and `/goal status`.
+pub(crate) fn status(engine: &Engine) -> String {
+    let mut lines = Vec::new();
+    match &engine.goal {
+        None => lines.push("No goal is set. /goal and a text sets one.".to_owned()),
+        Some(goal) => push_goal_lines(engine, goal, &mut lines),
+    }
+    if !engine.settings.changed.is_empty() {
+        lines.push(format!(
+            "Settings: {}",
+            line(&engine.settings.changed.join(", "))
+        ));
+    }
+    let path = engine
+        .host
+        .config_path
+        .as_deref()
+        .unwrap_or("(no agent directory, so none is read)");
+    lines.push(format!("Settings file: {}", line(path)));
+    lines.join("\n")
+}
+
+fn push_goal_lines(engine: &Engine, goal: &Goal, lines: &mut Vec<String>) {
+    let totals = &goal.totals;
+    let doing = crate::status::doing(engine);
+    lines.push(format!(
+        "Goal {}: {}",
+        goal.id(),
+        state_in_short(goal, doing)
+    ));
+    lines.push(format!(
+        "Objective: {}",
+        for_display(goal.objective(), LINE_COLUMNS)
+    ));
+    lines.push(format!(
+        "Active {} · continuations {}{} · audits {}{}",
+        duration(goal.active_ms(engine.clocks.now)),
+        totals.continuations,
+        of_limit(goal.gate().max_continuations),
+        totals.audits,
+        of_limit(goal.gate().max_audits),
+    ));
+    let streaks: Vec<String> = [
+        ("runs without work", totals.empty_streak),
+        ("runs with an error", totals.errored_streak),
+        (
+            "equal replies",
+            if totals.repeat_streak > 1 {
+                totals.repeat_streak
+            } else {
+                0
+            },
+        ),
+        ("refusals", totals.rejection_streak),
+        ("failed audits", totals.failure_streak),
+    ]
+    .into_iter()
+    .filter(|(_, count)| *count > 0)
+    .map(|(name, count)| format!("{name} {count}"))
+    .collect();
+    if !streaks.is_empty() {
+        lines.push(format!("In a row: {}", streaks.join(", ")));
+    }
+    lines.push(auditor_line(engine, goal));
+    if let Some(last) = &engine.last_audit {
+        lines.push(last_audit_line(last));
+    }
+    if let Some(text) = stopped(goal, engine.last_audit.as_ref()) {
+        lines.push(text);
+    } else if *goal.phase() == Phase::Held {
+        lines.push(WAYS_ON.to_owned());
+    }
+}
+
+fn of_limit(limit: Option<u32>) -> String {
+    limit
+        .map(|limit| format!(" of {limit}"))
+        .unwrap_or_default()
+}
+
+fn auditor_line(engine: &Engine, goal: &Goal) -> String {
+    let gate = goal.gate();
+    let own = engine.host.model.as_ref() == Some(&gate.model);
+    let own = if own {
+        " (the agent's own model, in a session of its own)"
+    } else {
+        ""
+    };
+    let level = gate
+        .thinking_level
+        .as_ref()
+        .map(|level| format!(", thinking {level}"));
+    format!(
+        "Auditor: {}{}{own}",
+        model(&gate.model),
+        level.unwrap_or_default()
+    )
+}
+
+fn last_audit_line(last: &LastAudit) -> String {
+    let why = last
+        .why
+        .as_ref()
+        .map(|why| format!(" ({why})"))
+        .unwrap_or_default();
+    format!(
+        "Last audit: {}{why} by {}, {} successful check{}",
+        last.outcome,
+        for_display(&last.model, OBJECTIVE_COLUMNS),
+        last.successes,
+        if last.successes == 1 { "" } else { "s" },
+    )
+}
+
+/// The auditor approved.
+pub(crate) fn approved(goal: &Goal, record: &AuditRecord, now: Monotonic) -> String {
+    let checks = record
+        .details
+        .checks
+        .iter()
+        .filter(|check| check.ok)
+        .count();
+    format!(
+        "Goal complete: {}\nApproved by {} after {checks} successful check{} in {}; the goal was \
+         active for {}.",
+        objective(goal),
+        model(&record.details.model),
+        if checks == 1 { "" } else { "s" },
+        duration(record.details.duration_ms),
+        duration(goal.active_ms(now)),
+    )
+}
+
+/// One line about an audit in flight.
+pub(crate) fn audit_progress(auditor: &ModelRef, checks: u32, in_flight: Option<&str>) -> String {
+    let running = in_flight.map(|call| format!(" · {}", for_display(call, OBJECTIVE_COLUMNS)));
+    format!(
+        "{} is auditing · {checks} check{} done{} · Esc stops it",
+        model(auditor),
+        if checks == 1 { "" } else { "s" },
+        running.unwrap_or_default()
+    )
+}
+
+/// Why an audit could not be made, for the record and the texts.
+pub(crate) fn audit_failure(failure: Failure) -> String {
+    match failure {
+        Failure::Open(OpenFailure::MissingCredentials, message) => {
+            format!("no credentials for the auditor's provider: {message}")
+        }
+        Failure::Open(OpenFailure::MissingModel, message) => {
+            format!("the auditor's model is not there: {message}")
+        }
+        Failure::Open(OpenFailure::Session, message) | Failure::Session(message) => {
+            format!("the auditor's session broke: {message}")
+        }
+        Failure::Provider(message) => message,
+        Failure::Expired {
+            which,
+            limit_ms,
+            in_flight,
+        } => {
+            let what = match which {
+                AuditDeadline::Absolute => "timed out: the audit was not finished within",
+                AuditDeadline::Idle => {
+                    "timed out: the auditor's model fell silent in mid-answer for"
+                }
+            };
+            let setting = match which {
+                AuditDeadline::Absolute => "timeoutMs",
+                AuditDeadline::Idle => "idleTimeoutMs",
+            };
+            let call = in_flight.map(|call| format!("; running at that moment: {call}"));
+            format!(
+                "{what} {limit_ms} ms ({setting}){}",
+                call.unwrap_or_default()
+            )
+        }
+    }
+}
+
+/// What was wrong with an answer that is no verdict, in words.
+pub(crate) fn no_verdict_words(outcome: &AuditOutcome) -> Option<String> {
+    let AuditOutcome::NoVerdict(why) = outcome else {
+        return None;
+    };
+    let words = match why {
+        NoVerdictWhy::Empty => "the auditor's answer was empty",
+        NoVerdictWhy::NoTag => "the last line of the auditor's answer was no verdict",
+        NoVerdictWhy::ExtraText => {
+            "the last line of the auditor's answer held more than the verdict"
+        }
+        NoVerdictWhy::UnfinishedReasoning => "the auditor's answer broke off inside its reasoning",
+        NoVerdictWhy::Oversized => "the auditor's answer was too long to be read",
+        NoVerdictWhy::Truncated => "output truncated: the auditor's answer hit its output limit",
+        NoVerdictWhy::HollowApproval => "the auditor approved without one successful check",
+    };
+    Some(words.to_owned())
+}
+
+fn times(count: u32) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice in a row".to_owned(),
+        count => format!("{count} times in a row"),
+    }
+}
+
+/// A duration in its two largest units.
+fn duration(ms: u64) -> String {
+    let seconds = ms / 1_000;
+    let (days, hours) = (seconds / 86_400, seconds / 3_600 % 24);
+    let (minutes, rest) = (seconds / 60 % 60, seconds % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) if seconds == 0 => format!("{ms} ms"),
+        (0, 0, 0) => format!("{rest} s"),
+        (0, 0, _) => format!("{minutes} min {rest} s"),
+        (0, _, _) => format!("{hours} h {minutes} min"),
+        (_, _, _) => format!("{days} d {hours} h"),
+    }
+}

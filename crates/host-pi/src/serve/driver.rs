@@ -1,0 +1,297 @@
+//! Drives the engine: stamps events with the clocks, turns effects into lines, keeps the token.
+
+use std::path::PathBuf;
+use std::sync::mpsc::Sender;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use goal_config::Loaded;
+use goal_engine::{Clocks, Effect, Engine, Event, Level, Monotonic, Notice, WallClock};
+use goal_protocol::{EffectWire, EventWire, LineOut, PROTOCOL_VERSION};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::time::{Duration, Instant};
+
+use super::lines::Incoming;
+use crate::settings;
+
+/// Whether to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    GoOn,
+    Stop,
+}
+
+/// A line before its event is understood, so that a line we do not understand still gets its answer.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    token: String,
+    #[serde(default)]
+    id: Option<u64>,
+    #[serde(borrow)]
+    event: &'a RawValue,
+}
+
+/// The engine with everything it must not have itself.
+pub(crate) struct Driver {
+    outgoing: Sender<Vec<u8>>,
+    origin: Instant,
+    link: Option<Link>,
+    /// The law's assertion: no event is taken while effects of another are unsent.
+    draining: bool,
+}
+
+/// What the handshake agreed on.
+struct Link {
+    token: String,
+    agent_dir: Option<PathBuf>,
+    loaded: Loaded,
+    told_settings: bool,
+    engine: Engine,
+}
+
+impl Driver {
+    pub(crate) fn new(outgoing: Sender<Vec<u8>>) -> Self {
+        Self {
+            outgoing,
+            origin: now(),
+            link: None,
+            draining: false,
+        }
+    }
+
+    /// When the engine wants to be woken.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        let (at, _) = self.link.as_ref()?.engine.deadline()?;
+        Some(self.origin + Duration::from_millis(at.0))
+    }
+
+    /// The deadline has come.
+    pub(crate) fn tick(&mut self) -> Flow {
+        self.drive(None, vec![Event::Tick]);
+        Flow::GoOn
+    }
+
+    /// Takes a line of the shim.
+    pub(crate) fn take(&mut self, incoming: Incoming) -> Flow {
+        let bytes = match incoming {
+            Incoming::Line(bytes) => bytes,
+            Incoming::TooLong => return self.diagnose(None, "a line was too long and was dropped"),
+        };
+        let envelope: Envelope<'_> = match serde_json::from_slice(&bytes) {
+            Ok(envelope) => envelope,
+            Err(error) => return self.diagnose(None, &format!("a line was no message: {error}")),
+        };
+        let event = EventWire::deserialize(envelope.event);
+        match (&self.link, event) {
+            (
+                None,
+                Ok(EventWire::Hello {
+                    protocol,
+                    agent_dir,
+                    ..
+                }),
+            ) => self.hello(envelope.token, envelope.id, protocol, agent_dir),
+            (None, _) => self.refuse(&envelope, "the first message was no greeting"),
+            (Some(link), _) if link.token != envelope.token => {
+                // Somebody else wrote to our pipe, or a shim mixed up its cores: not ours to answer.
+                eprintln!("goal-auditor: a message without the token of the handshake was ignored");
+                Flow::GoOn
+            }
+            (Some(_), Err(error)) => self.diagnose(
+                envelope.id,
+                &format!("a message was not understood: {error}"),
+            ),
+            (Some(_), Ok(event)) => self.event(envelope.id, event),
+        }
+    }
+
+    fn hello(
+        &mut self,
+        token: String,
+        id: Option<u64>,
+        protocol: u32,
+        agent_dir: Option<String>,
+    ) -> Flow {
+        if protocol != PROTOCOL_VERSION {
+            let message = format!(
+                "the extension speaks protocol {protocol}, this goal-auditor {} speaks {PROTOCOL_VERSION}: \
+                 install both from the same version, then /reload",
+                env!("CARGO_PKG_VERSION")
+            );
+            self.send(&token, id, vec![EffectWire::Refused { message }]);
+            return Flow::Stop;
+        }
+        let agent_dir = agent_dir.map(PathBuf::from);
+        let loaded = settings::load(agent_dir.as_deref());
+        let engine = Engine::new(settings::for_engine(&loaded));
+        let welcome = EffectWire::Welcome {
+            protocol: PROTOCOL_VERSION,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        self.send(&token, id, vec![welcome]);
+        self.link = Some(Link {
+            token,
+            agent_dir,
+            loaded,
+            told_settings: false,
+            engine,
+        });
+        Flow::GoOn
+    }
+
+    fn refuse(&self, envelope: &Envelope<'_>, message: &str) -> Flow {
+        let refused = EffectWire::Refused {
+            message: message.to_owned(),
+        };
+        self.send(&envelope.token, envelope.id, vec![refused]);
+        Flow::Stop
+    }
+
+    fn event(&mut self, id: Option<u64>, wire: EventWire) -> Flow {
+        let Some(link) = &mut self.link else {
+            return Flow::Stop;
+        };
+        let mut events = Vec::new();
+        if rereads_settings(&wire) {
+            events.extend(link.reread());
+        }
+        let opens = matches!(wire, EventWire::SessionOpened { .. });
+        let path = link
+            .loaded
+            .path
+            .as_ref()
+            .map(|path| path.display().to_string());
+        let Some(event) = goal_protocol::event(wire, path.as_deref()) else {
+            self.drive(id, events);
+            return Flow::GoOn;
+        };
+        events.push(event);
+        let told = opens.then(|| link.tell_settings()).flatten();
+        self.drive_with(id, events, told);
+        Flow::GoOn
+    }
+
+    fn drive(&mut self, id: Option<u64>, events: Vec<Event>) {
+        self.drive_with(id, events, None);
+    }
+
+    /// The law: one event, all its effects, then the next.
+    fn drive_with(&mut self, id: Option<u64>, events: Vec<Event>, told: Option<Effect>) {
+        assert!(
+            !self.draining,
+            "an event was taken while effects of another were unsent"
+        );
+        self.draining = true;
+        let mut effects: Vec<Effect> = told.into_iter().collect();
+        for event in events {
+            let clocks = self.clocks();
+            if let Some(link) = &mut self.link {
+                link.engine.handle(clocks, event, &mut effects);
+            }
+        }
+        if let Some(token) = self.link.as_ref().map(|link| link.token.clone())
+            && (id.is_some() || !effects.is_empty())
+        {
+            let effects = effects.into_iter().map(goal_protocol::effect).collect();
+            self.send(&token, id, effects);
+        }
+        self.draining = false;
+    }
+
+    fn clocks(&self) -> Clocks {
+        let millis = now().saturating_duration_since(self.origin).as_millis();
+        Clocks {
+            now: Monotonic(u64::try_from(millis).unwrap_or(u64::MAX)),
+            wall: WallClock(wall_ms()),
+            fresh: fresh(),
+        }
+    }
+
+    fn diagnose(&self, id: Option<u64>, message: &str) -> Flow {
+        let message = format!("goal-auditor: {message}");
+        match &self.link {
+            Some(link) => self.send(&link.token, id, vec![EffectWire::Diagnostic { message }]),
+            None => eprintln!("{message}"),
+        }
+        Flow::GoOn
+    }
+
+    fn send(&self, token: &str, id: Option<u64>, effects: Vec<EffectWire>) {
+        let line = LineOut {
+            token: token.to_owned(),
+            id,
+            effects,
+        };
+        match serde_json::to_vec(&line) {
+            Ok(mut bytes) => {
+                bytes.push(b'\n');
+                // A writer that has stopped means that the host is gone; the reader notices too.
+                let _ = self.outgoing.send(bytes);
+            }
+            Err(error) => eprintln!("goal-auditor: a message could not be written: {error}"),
+        }
+    }
+}
+
+impl Link {
+    /// The settings, if they are not what they were.
+    fn reread(&mut self) -> Option<Event> {
+        let loaded = settings::load(self.agent_dir.as_deref());
+        if loaded == self.loaded {
+            return None;
+        }
+        self.loaded = loaded;
+        self.told_settings = false;
+        Some(Event::SettingsRead(settings::for_engine(&self.loaded)))
+    }
+
+    /// What is wrong with the settings, once.
+    fn tell_settings(&mut self) -> Option<Effect> {
+        if std::mem::replace(&mut self.told_settings, true) {
+            return None;
+        }
+        let wrong = self.loaded.diagnostics.iter().map(ToString::to_string);
+        let lines: Vec<String> = wrong.chain(settings::not_in_force(&self.loaded)).collect();
+        (!lines.is_empty()).then(|| {
+            let text = format!("goal-auditor settings:\n{}", lines.join("\n"));
+            Effect::Notify(Notice {
+                level: Level::Warning,
+                text,
+            })
+        })
+    }
+}
+
+/// The moments at which a change of the settings is looked for: often enough to be told in time,
+/// never inside a run's hot path.
+fn rereads_settings(wire: &EventWire) -> bool {
+    matches!(
+        wire,
+        EventWire::SessionOpened { .. } | EventWire::Command { .. } | EventWire::Settling { .. }
+    )
+}
+
+#[expect(clippy::disallowed_methods, reason = "the driver owns the clock")]
+fn now() -> Instant {
+    Instant::from_std(std::time::Instant::now())
+}
+
+#[expect(clippy::disallowed_methods, reason = "the driver owns the clock")]
+fn wall_ms() -> u64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Unguessable, from the system. Without a source of randomness the process cannot keep its
+/// promise that fences hold, so it ends.
+fn fresh() -> u64 {
+    match getrandom::u64() {
+        Ok(number) => number,
+        Err(error) => {
+            eprintln!("goal-auditor: the system gives no random numbers: {error}");
+            std::process::exit(1);
+        }
+    }
+}

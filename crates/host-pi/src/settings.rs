@@ -1,0 +1,71 @@
+//! Settings as the config crate resolves them, turned into the engine's.
+
+use std::path::Path;
+
+use goal_config::{KEYS, Loaded, Setting, Source};
+use goal_engine::{SandboxGate, Settings};
+use goal_protocol::some_unless_zero;
+
+/// Keys that are read and shown, but steer nothing in this version.
+const NOT_IN_FORCE: [&str; 5] = [
+    "sandbox",
+    "sandboxNetwork",
+    "sandboxHide",
+    "sandboxScratchMb",
+    "trace",
+];
+
+/// Reads file and environment as they are now.
+pub(crate) fn load(agent_dir: Option<&Path>) -> Loaded {
+    let mut loaded = goal_config::load(agent_dir, &|name| std::env::var_os(name));
+    let names = std::env::vars_os().map(|(name, _)| name);
+    loaded
+        .diagnostics
+        .extend(goal_config::unknown_variables(names));
+    loaded
+}
+
+/// Says of each such key that is set that it has no effect yet.
+pub(crate) fn not_in_force(loaded: &Loaded) -> Vec<String> {
+    NOT_IN_FORCE
+        .iter()
+        .filter_map(|key| loaded.sources.get(key).map(|source| (*key, source)))
+        .filter(|(_, source)| **source != Source::Default)
+        .map(|(key, source)| format!("{key} ({source}) is read, but not in force in this version"))
+        .collect()
+}
+
+/// The engine's settings. In files `0` means "off".
+pub(crate) fn for_engine(loaded: &Loaded) -> Settings {
+    let settings = &loaded.settings;
+    Settings {
+        provider: settings.provider.clone(),
+        model: settings.model.clone(),
+        thinking_level: settings.thinking_level.map(|level| level.name().to_owned()),
+        timeout_ms: some_unless_zero(settings.timeout_ms),
+        idle_timeout_ms: some_unless_zero(settings.idle_timeout_ms),
+        max_empty_continuations: settings.max_empty_continuations,
+        max_consecutive_audit_rejections: settings.max_consecutive_audit_rejections,
+        max_continuations: some_unless_zero(settings.max_continuations),
+        max_audits: some_unless_zero(settings.max_audits),
+        sandbox: SandboxGate {
+            mode: settings.sandbox.name().to_owned(),
+            network: settings.sandbox_network.name().to_owned(),
+            hide: settings.sandbox_hide.clone(),
+            scratch_mb: settings.sandbox_scratch_mb,
+        },
+        changed: changed(loaded),
+    }
+}
+
+/// `key = value (source)` for every setting that is not the default.
+fn changed(loaded: &Loaded) -> Vec<String> {
+    KEYS.iter()
+        .filter_map(|key| {
+            let source = loaded.sources.get(key.name)?;
+            let value = key.value_in(&loaded.settings);
+            let set = *source != Source::Default && value != Setting::Unset;
+            set.then(|| format!("{} = {value} ({source})", key.name))
+        })
+        .collect()
+}

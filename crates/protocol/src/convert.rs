@@ -1,0 +1,566 @@
+//! The wire's types and the engine's, by hand in both directions where both are needed. A match
+//! without `_` makes a forgotten variant a build error.
+
+use goal_engine::{
+    Activity, Answer, AuditDetails, AuditRecord, AuditorEvent, CheckRecord, Command,
+    CompactionEnded, CoreRestart, Effect, Event, Gate, Goal, GoalMessage, GoalTag, GoalTool,
+    HostFacts, Level, MessageDetails, ModelInfo, ModelRef, Notice, OpenCause, OpenFailure, Phase,
+    Proposal, RunSettled, SandboxGate, SavedGoal, SessionOpened, Settling, StopKind, ToolFinished,
+    ToolInvoked, Totals, Usage,
+};
+
+use crate::read::read_branch;
+use crate::{
+    ActivityWire, AuditDetailsWire, AuditWire, AuditorEventWire, CheckWire, CostWire, EffectWire,
+    EntryWire, EventWire, GateWire, GoalToolWire, GoalWire, HostWire, LevelWire,
+    MessageDetailsWire, MessageWire, ModelWire, OpenCauseWire, OpenFailureWire, SAVED_VERSION,
+    StopWire, TagWire, TotalsWire, UsageWire,
+};
+
+/// Names of our tools on the host.
+const OUR_TOOLS: [&str; 2] = ["get_goal", "update_goal"];
+/// The host's tools that write files.
+const WRITING_TOOLS: [&str; 2] = ["write", "edit"];
+
+/// The engine's event for a line; `None` for the lines that are about the wire itself.
+///
+/// `config_path` is the settings file that is read, which the core knows and the shim does not.
+#[must_use]
+pub fn event(wire: EventWire, config_path: Option<&str>) -> Option<Event> {
+    Some(match wire {
+        EventWire::Hello { .. } | EventWire::Ping => return None,
+        EventWire::SessionOpened {
+            cause,
+            records,
+            audit_lost,
+            has_ui,
+            model,
+        } => {
+            let mut branch = read_branch(&records);
+            branch.audit_lost = audit_lost;
+            Event::SessionOpened(Box::new(SessionOpened {
+                cause: open_cause(cause),
+                branch,
+                has_ui,
+                model: model.map(model_ref),
+            }))
+        }
+        EventWire::SessionLeft => Event::SessionLeft,
+        EventWire::Command { text, host } => Event::Command(Command {
+            text,
+            host: host_facts(host, config_path),
+        }),
+        EventWire::Confirmed { ticket, yes, host } => Event::Confirmed {
+            ticket,
+            yes,
+            host: host_facts(host, config_path),
+        },
+        EventWire::ToolsChecked { active } => Event::ToolsChecked { active },
+        EventWire::RunStarted => Event::RunStarted,
+        EventWire::UserMessage => Event::UserMessage,
+        EventWire::TurnEnded { aborted } => Event::TurnEnded { aborted },
+        EventWire::ToolFinished {
+            tool,
+            is_error,
+            ran,
+            aborted,
+            error,
+        } => Event::ToolFinished(ToolFinished {
+            ours: OUR_TOOLS.contains(&tool.as_str()),
+            writes: WRITING_TOOLS.contains(&tool.as_str()),
+            tool,
+            is_error,
+            ran,
+            aborted,
+            error,
+        }),
+        EventWire::ToolInvoked {
+            call_id,
+            tool,
+            status,
+            summary,
+            turn,
+            cwd,
+        } => {
+            let tool = goal_tool(tool);
+            Event::ToolInvoked(ToolInvoked {
+                call_id,
+                tool,
+                status,
+                summary,
+                turn,
+                cwd,
+            })
+        }
+        EventWire::ToolCancelled { call_id } => Event::ToolCancelled { call_id },
+        EventWire::Settling {
+            failed,
+            provider_aborted,
+            error,
+            final_text,
+            tools_active,
+            full_message_present,
+        } => Event::Settling(Settling {
+            failed,
+            provider_aborted,
+            error,
+            final_text,
+            tools_active,
+            full_message_present,
+        }),
+        EventWire::ProposalTaken { proposal } => Event::ProposalTaken { proposal },
+        EventWire::ProposalYielded { proposal } => Event::ProposalYielded { proposal },
+        EventWire::RunSettled {
+            aborted,
+            by_us,
+            full_message_present,
+        } => Event::RunSettled(RunSettled {
+            aborted,
+            by_us,
+            full_message_present,
+        }),
+        EventWire::Interrupt => Event::Interrupt,
+        EventWire::CompactionStarted => Event::CompactionStarted,
+        EventWire::CompactionEnded {
+            cancelled,
+            run_goes_on,
+            idle,
+            full_message_present,
+        } => Event::CompactionEnded(CompactionEnded {
+            cancelled,
+            run_goes_on,
+            idle,
+            full_message_present,
+        }),
+        EventWire::ModelSelected { model } => Event::ModelSelected {
+            model: model.map(model_ref),
+        },
+        EventWire::Auditor { audit, event } => Event::Auditor {
+            audit,
+            event: auditor_event(event),
+        },
+    })
+}
+
+/// The lines an engine's effect becomes.
+#[must_use]
+pub fn effect(effect: Effect) -> EffectWire {
+    match effect {
+        Effect::SaveGoal(saved) => EffectWire::SaveEntry {
+            entry: goal_entry(saved),
+        },
+        Effect::SaveAudit(record) => EffectWire::SaveEntry {
+            entry: audit_entry(*record),
+        },
+        Effect::StartRun(message) => EffectWire::StartRun {
+            message: message_wire(message),
+        },
+        Effect::Propose(proposal) => propose(proposal),
+        Effect::SendInRun(message) => EffectWire::SendInRun {
+            message: message_wire(message),
+        },
+        Effect::EndRun => EffectWire::EndRun,
+        Effect::ActivateTools => EffectWire::ActivateTools,
+        Effect::FinishTool(answer) => EffectWire::FinishTool {
+            call_id: answer.call_id,
+            text: answer.text,
+            is_error: answer.is_error,
+            ends_run: answer.ends_run,
+            details: answer.audit.map(details_wire),
+            usage: answer.usage.map(usage_wire),
+        },
+        Effect::Progress { call_id, text } => EffectWire::Progress { call_id, text },
+        Effect::OpenAuditor(open) => EffectWire::OpenAuditor {
+            audit: open.audit,
+            call_id: open.call_id,
+            model: model_wire(open.model),
+            thinking_level: open.thinking_level,
+            system_prompt: open.system_prompt,
+            prompt: open.prompt,
+        },
+        Effect::PromptAuditor { audit, text } => EffectWire::PromptAuditor { audit, text },
+        Effect::CloseAuditor { audit } => EffectWire::CloseAuditor { audit },
+        Effect::Notify(Notice { level, text }) => EffectWire::Notify {
+            level: level_wire(level),
+            text,
+        },
+        Effect::Reply(Notice { level, text }) => EffectWire::Reply {
+            level: level_wire(level),
+            text,
+        },
+        Effect::ShowStatus(view) => EffectWire::ShowStatus {
+            footer: view.footer,
+            widget: view.widget,
+            pursued: view.pursued.map(tag_wire),
+            waiting: view.waiting,
+        },
+        Effect::Confirm {
+            ticket,
+            title,
+            message,
+        } => EffectWire::Confirm {
+            ticket,
+            title,
+            message,
+        },
+        Effect::RestoreInput { text } => EffectWire::RestoreInput { text },
+        Effect::Release { approved, reason } => EffectWire::Release { approved, reason },
+    }
+}
+
+fn open_cause(wire: OpenCauseWire) -> OpenCause {
+    match wire {
+        OpenCauseWire::Start => OpenCause::Start,
+        OpenCauseWire::Tree => OpenCause::Tree,
+        OpenCauseWire::CoreRestart {
+            pursued,
+            recent_losses,
+            audit_lost,
+            running,
+            headless,
+        } => OpenCause::CoreRestart(CoreRestart {
+            pursued: pursued.map(|TagWire { id, generation }| GoalTag { id, generation }),
+            recent_losses,
+            audit_lost,
+            running,
+            headless,
+        }),
+    }
+}
+
+fn host_facts(wire: HostWire, config_path: Option<&str>) -> HostFacts {
+    HostFacts {
+        activity: match wire.activity {
+            ActivityWire::Idle => Activity::Idle,
+            ActivityWire::Running => Activity::Running,
+            ActivityWire::Compacting => Activity::Compacting,
+        },
+        has_ui: wire.has_ui,
+        headless: wire.headless,
+        model: wire.model.map(model_ref),
+        models: wire.models.into_iter().map(model_info).collect(),
+        tools_active: wire.tools_active,
+        config_path: config_path.map(str::to_owned),
+    }
+}
+
+fn model_ref(wire: ModelWire) -> ModelRef {
+    ModelRef {
+        provider: wire.provider,
+        id: wire.id,
+    }
+}
+
+fn model_info(mut wire: ModelWire) -> ModelInfo {
+    let name = wire.name.take().unwrap_or_else(|| wire.id.clone());
+    ModelInfo {
+        model: model_ref(wire),
+        name,
+    }
+}
+
+fn model_wire(model: ModelRef) -> ModelWire {
+    ModelWire {
+        provider: model.provider,
+        id: model.id,
+        name: None,
+    }
+}
+
+const fn goal_tool(wire: GoalToolWire) -> GoalTool {
+    match wire {
+        GoalToolWire::GetGoal => GoalTool::GetGoal,
+        GoalToolWire::UpdateGoal => GoalTool::UpdateGoal,
+    }
+}
+
+fn auditor_event(wire: AuditorEventWire) -> AuditorEvent {
+    match wire {
+        AuditorEventWire::Opened => AuditorEvent::Opened,
+        AuditorEventWire::OpenFailed { kind, message } => AuditorEvent::OpenFailed {
+            kind: open_failure(kind),
+            message,
+        },
+        AuditorEventWire::Output => AuditorEvent::Output,
+        AuditorEventWire::AnswerEnded {
+            text,
+            stop,
+            error,
+            usage,
+        } => AuditorEvent::AnswerEnded(Answer {
+            text,
+            stop: stop_kind(stop),
+            error,
+            usage: usage_of(usage),
+        }),
+        AuditorEventWire::ToolStarted {
+            call_id,
+            tool,
+            args,
+        } => AuditorEvent::ToolStarted {
+            call_id,
+            tool,
+            args,
+        },
+        AuditorEventWire::ToolFinished {
+            call_id,
+            tool,
+            ok,
+            ms,
+        } => AuditorEvent::ToolFinished {
+            call_id,
+            tool,
+            ok,
+            ms,
+        },
+        AuditorEventWire::CompactionStarted => AuditorEvent::CompactionStarted,
+        AuditorEventWire::CompactionEnded => AuditorEvent::CompactionEnded,
+        AuditorEventWire::RetryStarted => AuditorEvent::RetryStarted,
+        AuditorEventWire::RetryEnded => AuditorEvent::RetryEnded,
+        AuditorEventWire::Rested => AuditorEvent::Rested,
+        AuditorEventWire::Broke { message } => AuditorEvent::Broke { message },
+    }
+}
+
+const fn open_failure(wire: OpenFailureWire) -> OpenFailure {
+    match wire {
+        OpenFailureWire::MissingCredentials => OpenFailure::MissingCredentials,
+        OpenFailureWire::MissingModel => OpenFailure::MissingModel,
+        OpenFailureWire::Session => OpenFailure::Session,
+    }
+}
+
+const fn stop_kind(wire: StopWire) -> StopKind {
+    match wire {
+        StopWire::Stop => StopKind::Stop,
+        StopWire::ToolUse => StopKind::ToolUse,
+        StopWire::Length => StopKind::Length,
+        StopWire::Error => StopKind::Error,
+        StopWire::Aborted => StopKind::Aborted,
+    }
+}
+
+const fn level_wire(level: Level) -> LevelWire {
+    match level {
+        Level::Info => LevelWire::Info,
+        Level::Warning => LevelWire::Warning,
+        Level::Error => LevelWire::Error,
+    }
+}
+
+fn tag_wire(tag: GoalTag) -> TagWire {
+    TagWire {
+        id: tag.id,
+        generation: tag.generation,
+    }
+}
+
+const fn usage_of(wire: UsageWire) -> Usage {
+    Usage {
+        input: wire.input,
+        output: wire.output,
+        cache_read: wire.cache_read,
+        cache_write: wire.cache_write,
+        total_tokens: wire.total_tokens,
+        cost_input: wire.cost.input,
+        cost_output: wire.cost.output,
+        cost_cache_read: wire.cost.cache_read,
+        cost_cache_write: wire.cost.cache_write,
+        cost_total: wire.cost.total,
+    }
+}
+
+const fn usage_wire(usage: Usage) -> UsageWire {
+    UsageWire {
+        input: usage.input,
+        output: usage.output,
+        cache_read: usage.cache_read,
+        cache_write: usage.cache_write,
+        total_tokens: usage.total_tokens,
+        cost: CostWire {
+            input: usage.cost_input,
+            output: usage.cost_output,
+            cache_read: usage.cost_cache_read,
+            cache_write: usage.cost_cache_write,
+            total: usage.cost_total,
+        },
+    }
+}
+
+fn propose(proposal: Proposal) -> EffectWire {
+    EffectWire::Propose {
+        proposal: proposal.number,
+        message: proposal.message.map(message_wire),
+        effects: proposal.effects.into_iter().map(effect).collect(),
+    }
+}
+
+fn message_wire(message: GoalMessage) -> MessageWire {
+    let MessageDetails {
+        tag,
+        seq,
+        full,
+        totals,
+        active_ms,
+    } = message.details;
+    MessageWire {
+        content: message.text,
+        details: MessageDetailsWire {
+            v: SAVED_VERSION,
+            kind: "continuation".to_owned(),
+            goal_id: tag.id,
+            generation: tag.generation,
+            seq,
+            full,
+            totals: totals_wire(&totals, active_ms),
+        },
+    }
+}
+
+fn goal_entry(saved: SavedGoal) -> EntryWire {
+    match saved {
+        SavedGoal::Present { goal, active_ms } => EntryWire::Goal {
+            v: SAVED_VERSION,
+            goal: Some(Box::new(goal_wire(&goal, active_ms))),
+            goal_id: None,
+            ended: None,
+        },
+        SavedGoal::Gone { id, ended } => EntryWire::Goal {
+            v: SAVED_VERSION,
+            goal: None,
+            goal_id: Some(id),
+            ended: Some(ended.name().to_owned()),
+        },
+    }
+}
+
+fn goal_wire(goal: &Goal, active_ms: u64) -> GoalWire {
+    let stop = match goal.phase() {
+        Phase::Paused(stop) => Some(stop),
+        Phase::Pursuing | Phase::Held => None,
+    };
+    GoalWire {
+        id: goal.id().to_owned(),
+        generation: goal.generation(),
+        objective: goal.objective().to_owned(),
+        phase: goal.phase().name().to_owned(),
+        pause_reason: stop.map(|stop| stop.reason.name().to_owned()),
+        pause_kind: stop.and_then(|stop| stop.reason.kind().map(str::to_owned)),
+        pause_detail: stop.and_then(|stop| stop.detail.clone()),
+        created_at: goal.created_at().0,
+        totals: totals_wire(&goal.totals, active_ms),
+        last_objection: goal.last_objection.clone(),
+        gate: gate_wire(goal.gate()),
+    }
+}
+
+fn totals_wire(totals: &Totals, active_ms: u64) -> TotalsWire {
+    TotalsWire {
+        active_ms,
+        continuations: totals.continuations,
+        audits: totals.audits,
+        empty_streak: totals.empty_streak,
+        errored_streak: totals.errored_streak,
+        repeat_streak: totals.repeat_streak,
+        rejection_streak: totals.rejection_streak,
+        failure_streak: totals.failure_streak,
+        refusal_streak: totals.refusal_streak,
+        repeat_wrote: totals.repeat_wrote,
+        last_text: totals.last_text.map(|hash| hash.to_string()),
+        last_refusal: totals.last_refusal.map(|hash| hash.to_string()),
+    }
+}
+
+pub(crate) fn gate_wire(gate: &Gate) -> GateWire {
+    GateWire {
+        provider: gate.model.provider.clone(),
+        model: gate.model.id.clone(),
+        thinking_level: gate.thinking_level.clone(),
+        timeout_ms: gate.timeout_ms.unwrap_or(0),
+        idle_timeout_ms: gate.idle_timeout_ms.unwrap_or(0),
+        max_empty_continuations: gate.max_empty_continuations,
+        max_consecutive_audit_rejections: gate.max_consecutive_audit_rejections,
+        max_continuations: gate.max_continuations.unwrap_or(0),
+        max_audits: gate.max_audits.unwrap_or(0),
+        sandbox: gate.sandbox.mode.clone(),
+        sandbox_network: gate.sandbox.network.clone(),
+        sandbox_hide: gate.sandbox.hide.clone(),
+        sandbox_scratch_mb: gate.sandbox.scratch_mb,
+    }
+}
+
+pub(crate) fn gate_of(wire: GateWire) -> Gate {
+    Gate {
+        model: ModelRef {
+            provider: wire.provider,
+            id: wire.model,
+        },
+        thinking_level: wire.thinking_level,
+        timeout_ms: some_unless_zero(wire.timeout_ms),
+        idle_timeout_ms: some_unless_zero(wire.idle_timeout_ms),
+        max_empty_continuations: wire.max_empty_continuations,
+        max_consecutive_audit_rejections: wire.max_consecutive_audit_rejections,
+        max_continuations: some_unless_zero(wire.max_continuations),
+        max_audits: some_unless_zero(wire.max_audits),
+        sandbox: SandboxGate {
+            mode: wire.sandbox,
+            network: wire.sandbox_network,
+            hide: wire.sandbox_hide,
+            scratch_mb: wire.sandbox_scratch_mb,
+        },
+    }
+}
+
+/// In files and settings `0` means "off"; inside the core that is `None`.
+pub fn some_unless_zero<N: Default + PartialEq>(limit: N) -> Option<N> {
+    (limit != N::default()).then_some(limit)
+}
+
+/// No sandbox exists in this version: the lowest rung is what every audit ran on.
+const RUNG: &str = "none";
+
+fn audit_entry(record: AuditRecord) -> EntryWire {
+    let details = details_wire(record.details);
+    EntryWire::Audit {
+        v: SAVED_VERSION,
+        audit: Box::new(AuditWire {
+            goal_id: record.tag.id,
+            generation: record.tag.generation,
+            number: record.number,
+            outcome: details.outcome,
+            why: details.why,
+            failure: record.failure,
+            model: details.model,
+            thinking_level: record.thinking_level,
+            checks: details.checks,
+            attempts: record.attempts,
+            usage: usage_wire(record.usage),
+            started_at: record.started_at.0,
+            duration_ms: details.duration_ms,
+            rung: RUNG.to_owned(),
+            gate: gate_wire(&record.gate),
+            report: details.report,
+        }),
+    }
+}
+
+fn details_wire(details: AuditDetails) -> AuditDetailsWire {
+    AuditDetailsWire {
+        outcome: details.outcome.name().to_owned(),
+        why: details.outcome.why().map(str::to_owned),
+        model: details.model.to_string(),
+        checks: details.checks.into_iter().map(check_wire).collect(),
+        duration_ms: details.duration_ms,
+        report: details.report,
+        paused: details.paused,
+    }
+}
+
+fn check_wire(check: CheckRecord) -> CheckWire {
+    CheckWire {
+        tool: check.tool,
+        args: check.args,
+        ok: check.ok,
+        ms: check.ms,
+    }
+}
