@@ -27,5 +27,9 @@ pub(crate) fn lint() -> Result<()> {
     ];
     project::run(project::cargo().args(clippy))?;
     setup::run()?;
-    project::run(project::node().args(["node_modules/typescript/bin/tsc", "--project", "."]))
+    let mut types = project::node();
+    types
+        .args(["node_modules/typescript/bin/tsc", "--project"])
+        .arg(project::extension_folder());
+    project::run(&mut types)
 }
