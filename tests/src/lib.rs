@@ -21,6 +21,7 @@ pub mod options;
 pub mod pi;
 pub mod process;
 mod report;
+pub mod scenario;
 pub mod session;
 pub mod tui;
 pub mod ui;

@@ -337,6 +337,7 @@ impl Pi {
 
     /// The sidecars of this pi; there should be exactly one.
     pub fn sidecars(&self) -> Vec<Process> {
+        process::require_listing();
         let mut all = process::all();
         all.retain(|process| process.parent == self.pid() && process.is_sidecar());
         all

@@ -136,3 +136,22 @@ pub fn text_of(message: &Value) -> String {
         .collect::<Vec<_>>()
         .join("\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_last_line_is_kept_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("session.jsonl");
+        let line = r#"{"type":"custom","customType":"goal-auditor","data":{"kind":"goal","goal":null,"ended":"cleared"}}"#;
+        fs::write(&file, format!("{line}\n{{\"type\":\"cus")).unwrap();
+        let session = Session::read(&file);
+        assert_eq!(
+            (session.phase(), session.ended()),
+            ("none", Some("cleared"))
+        );
+        assert_eq!(session.torn.as_deref(), Some("{\"type\":\"cus"));
+    }
+}

@@ -112,6 +112,7 @@ impl Tui {
 
     /// pi's process id: the child of the shell in the terminal.
     pub fn pid(&self) -> u32 {
+        process::require_listing();
         let shell = self.ask(&["display-message", "-p", "#{pane_pid}"]);
         let shell: u32 = shell.trim().parse().expect("a process id");
         let child = || {

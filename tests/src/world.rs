@@ -116,6 +116,7 @@ impl World {
 
     /// Fails unless every process of this world ends within a short while.
     pub fn assert_no_process_left(&self) {
+        process::require_listing();
         let gone = crate::poll(crate::patience(), || {
             self.processes().is_empty().then_some(())
         });
