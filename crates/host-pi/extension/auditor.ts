@@ -275,22 +275,20 @@ function stopOf(reason: AssistantMessage["stopReason"]): StopWire {
   return reason === "stop" || reason === "toolUse" || reason === "length" || reason === "aborted" ? reason : "error";
 }
 
+/** Every field present and a number. */
 function usageOf(usage: AssistantMessage["usage"] | undefined): UsageWire {
   const number = (value: unknown) => (typeof value === "number" && Number.isFinite(value) ? value : 0);
-  const cost = usage?.cost;
+  const { cost, ...tokens } = usage ?? {};
+  const parts = (from: { input?: unknown; output?: unknown; cacheRead?: unknown; cacheWrite?: unknown } | undefined) => ({
+    input: number(from?.input),
+    output: number(from?.output),
+    cacheRead: number(from?.cacheRead),
+    cacheWrite: number(from?.cacheWrite),
+  });
   return {
-    input: number(usage?.input),
-    output: number(usage?.output),
-    cacheRead: number(usage?.cacheRead),
-    cacheWrite: number(usage?.cacheWrite),
+    ...parts(tokens),
     totalTokens: number(usage?.totalTokens),
-    cost: {
-      input: number(cost?.input),
-      output: number(cost?.output),
-      cacheRead: number(cost?.cacheRead),
-      cacheWrite: number(cost?.cacheWrite),
-      total: number(cost?.total),
-    },
+    cost: { ...parts(cost), total: number(cost?.total) },
   };
 }
 

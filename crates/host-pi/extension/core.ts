@@ -26,8 +26,8 @@ export interface CoreHooks {
   agentDir(): string | null;
   /** Performs the effects of one line, in order and at once. */
   perform(effects: EffectWire[]): void;
-  /** The core died or hangs: lets go of everything that waits for it, and says what its successor is told first. */
-  lost(recentLosses: number): EventWire;
+  /** The core died or hangs: lets go of all that waits for it; returns what its successor is told first, if any. */
+  lost(recentLosses: number): EventWire | undefined;
   /** There is no core, and none is started until the user asks. */
   gone(reason: string): void;
 }
@@ -213,7 +213,7 @@ export class Core {
     if (line.id === link.hello) {
       const refused = line.effects.find((effect) => effect.type === "refused");
       const welcome = line.effects.find((effect) => effect.type === "welcome");
-      if (refused) return this.#lose(link, refused.message);
+      if (refused) return this.#lose(link, refused.message, true);
       if (welcome?.protocol !== PROTOCOL_VERSION) return this.#lose(link, "it speaks another version");
       link.welcomed = true;
     }
@@ -228,7 +228,7 @@ export class Core {
   }
 
   /** Ends a process that is of no use any more, and starts the next unless this happens too often. */
-  #lose(link: Link, why: string): void {
+  #lose(link: Link, why: string, refused = false): void {
     if (this.#link !== link) return;
     this.#link = undefined;
     link.child.kill("SIGKILL");
@@ -237,11 +237,12 @@ export class Core {
     const now = performance.now();
     this.#losses = [...this.#losses.filter((moment) => now - moment < LOSSES_WINDOW_MS), now];
     const opened = this.#hooks.lost(this.#losses.length);
-    const said = link.stderr.trim().split("\n").at(-1) ?? "";
-    const reason = visible(said === "" ? why : `${why}: ${said}`);
+    const said = refused ? "" : link.stderr.trim().split("\n").at(-1);
+    const reason = visible(said ? `${why}; its last words: ${said}` : why);
     if (!link.welcomed) this.#give(reason);
     else if (this.#losses.length >= LOSSES_MAX) this.#give(`${reason}; it was lost ${this.#losses.length} times`);
-    else this.start(opened);
+    else if (opened) this.start(opened);
+    else this.#give(reason);
   }
 
   #give(reason: string): void {

@@ -2,7 +2,7 @@
 import type { AgentToolResult, ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { Auditor, type AuditOrder } from "./auditor.ts";
 import type { Core } from "./core.ts";
-import { CUSTOM_TYPE, headless, type Session, TOOL_NAMES, toolsActive } from "./session.ts";
+import { CUSTOM_TYPE, headless, hostFacts, type Session, TOOL_NAMES, toolsActive } from "./session.ts";
 import { type AuditDetailsWire, type EffectWire, type LevelWire, type MessageWire, TEXTS } from "./wire.ts";
 
 const START_RETRY_MS = 20;
@@ -226,7 +226,10 @@ export class Effects {
   }
 
   #confirm({ ticket, title, message }: Extract<EffectWire, { type: "confirm" }>, ctx: ExtensionContext): void {
-    const answer = (yes: boolean) => this.#guarded(() => this.#core().send({ type: "confirmed", ticket, yes }));
+    const answer = (yes: boolean) => this.#guarded(() => {
+      const { ctx: now } = this.#session;
+      if (now) this.#core().send({ type: "confirmed", ticket, yes, host: hostFacts(this.#pi, this.#session, now) });
+    });
     ctx.ui.confirm(title, message).then((yes) => answer(yes === true), () => answer(false));
   }
 

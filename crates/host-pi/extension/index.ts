@@ -42,12 +42,17 @@ export default function goalAuditor(pi: ExtensionAPI): void {
     else if (event.records.length > 0) core.start(event);
   }
 
-  function lost(recentLosses: number): EventWire {
+  function lost(recentLosses: number): EventWire | undefined {
     const auditLost = effects.letGo();
     const { ctx, pursued } = session;
-    const running = ctx !== undefined && busy(session, ctx);
-    const waiting = effects.waiter !== undefined;
-    return opened({ type: "core_restart", pursued, recentLosses, auditLost, running, headless: waiting });
+    try {
+      const running = ctx !== undefined && busy(session, ctx);
+      return opened({
+        type: "core_restart", pursued, recentLosses, auditLost, running, headless: effects.waiter !== undefined,
+      });
+    } catch {
+      return undefined;
+    }
   }
 
   /** No core: whoever waits is told, the user otherwise, and once. */
@@ -142,5 +147,5 @@ function agentDir(): string | null {
 
 function goneText(problem: string): string {
   return `The goal-auditor core is not running: ${problem}. No goal is worked on or audited until it runs. `
-    + "Install the extension again, or set GOAL_AUDITOR_BIN to the binary; then type /reload and /goal resume.";
+    + "Install the extension again, or set GOAL_AUDITOR_BIN to the binary; then type /goal resume.";
 }
