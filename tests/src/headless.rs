@@ -1,6 +1,6 @@
 //! pi that runs once and ends: `pi -p` and `pi --mode json`.
 
-use std::io::Read;
+use std::io::{BufRead as _, BufReader, Read};
 use std::process::{Child, Stdio};
 use std::thread::JoinHandle;
 
@@ -59,6 +59,35 @@ impl World {
             code,
             stdout,
             stderr,
+        }
+    }
+}
+
+impl World {
+    /// Runs `pi --mode json …` to its end and shows each record as it comes.
+    pub fn stream(&self, arguments: &[&str], mut show: impl FnMut(&Value)) -> Finished {
+        let mut command = self.command(arguments);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the pinned Node starts");
+        let stderr = reader(child.stderr.take());
+        let mut stdout = String::new();
+        let lines = BufReader::new(child.stdout.take().expect("the stream is piped"));
+        for line in lines.split(b'\n').map_while(Result::ok) {
+            let line = String::from_utf8_lossy(&line).into_owned();
+            if let Ok(record) = serde_json::from_str(&line) {
+                show(&record);
+            }
+            stdout.push_str(&line);
+            stdout.push('\n');
+        }
+        let code = child.wait().expect("pi is our child").code();
+        Finished {
+            code,
+            stdout,
+            stderr: stderr.join().expect("reading does not panic"),
         }
     }
 }

@@ -59,6 +59,13 @@ impl World {
         world
     }
 
+    /// Leaves the folders in place when the world ends, for a person to look at.
+    pub fn keep(&mut self) {
+        if let Some(folder) = self.folder.take() {
+            let _ = folder.keep();
+        }
+    }
+
     /// The workspace, pi's working directory.
     pub fn workspace(&self) -> &Path {
         &self.workspace

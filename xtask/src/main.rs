@@ -2,6 +2,8 @@
 
 mod agent_dir;
 mod check;
+mod codegen;
+mod demo;
 mod install;
 mod project;
 mod setup;
@@ -23,6 +25,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Show a goal worked on and audited to its end, on the real pi with scripted models
+    Demo,
     /// Install the pi, the Node and the compiler that the tests run on (tests/pi)
     Setup,
     /// Run every check there is: set-up, format, lints, types, tests
@@ -31,6 +35,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Write the TypeScript types of the wire anew from the Rust types
+    Codegen,
     /// Format the Rust code
     Fmt {
         /// Only say what is not formatted
@@ -58,8 +64,10 @@ enum Task {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().task {
+        Task::Demo => demo::run(),
         Task::Setup => setup::run(),
         Task::Test { arguments } => test::run(&arguments),
+        Task::Codegen => codegen::run(),
         Task::Fmt { check } => check::format(check),
         Task::Lint => check::lint(),
         Task::Install { agent_dir, binary } => install::run(agent_dir, binary),
