@@ -56,14 +56,15 @@ pub(crate) fn install_into(agent_dir: &Path) {
     run(command);
 }
 
-/// The folder of the build this test program belongs to: `target/<profile>`.
+/// The folder of the build this program belongs to: `target/<profile>`. Test programs are in its
+/// `deps`, other programs directly in it.
 pub(crate) fn profile_folder() -> PathBuf {
-    let program = std::env::current_exe().expect("a test program knows its path");
-    program
-        .ancestors()
-        .nth(2)
-        .expect("test programs are in target/<profile>/deps")
-        .to_owned()
+    let program = std::env::current_exe().expect("a program knows its path");
+    let folder = program.parent().expect("a program is in a folder");
+    match folder.parent() {
+        Some(profile) if folder.ends_with("deps") => profile.to_owned(),
+        _ => folder.to_owned(),
+    }
 }
 
 fn build() -> PathBuf {

@@ -1,4 +1,6 @@
-//! `demo`: everything a stranger needs to see it work, in one command.
+//! `demo` and `screens`: everything a stranger needs to see it work.
+
+use std::path::Path;
 
 use anyhow::Result;
 
@@ -10,16 +12,19 @@ pub(crate) fn run() -> Result<()> {
     eprintln!("== building goal-auditor");
     let binary = project::build_release()?;
     eprintln!("== running a goal");
+    run_tool("goal-demo", &binary)
+}
+
+/// Makes the pictures of the documentation anew (`tests/src/bin/goal-screens.rs`).
+pub(crate) fn screens() -> Result<()> {
+    setup::run()?;
+    run_tool("goal-screens", &project::build_debug()?)
+}
+
+fn run_tool(name: &str, binary: &Path) -> Result<()> {
     let mut command = project::cargo();
     command
-        .args([
-            "run",
-            "--quiet",
-            "--package",
-            "goal-tests",
-            "--bin",
-            "goal-demo",
-        ])
+        .args(["run", "--quiet", "--package", "goal-tests", "--bin", name])
         .env("GOAL_AUDITOR_BIN", binary);
     project::run(&mut command)
 }

@@ -27,6 +27,8 @@ struct Cli {
 enum Task {
     /// Show a goal worked on and audited to its end, on the real pi with scripted models
     Demo,
+    /// Make the pictures of the documentation anew (docs/images)
+    Screens,
     /// Install the pi, the Node and the compiler that the tests run on (tests/pi)
     Setup,
     /// Run every check there is: set-up, format, lints, types, tests
@@ -65,6 +67,7 @@ enum Task {
 fn main() -> ExitCode {
     let result = match Cli::parse().task {
         Task::Demo => demo::run(),
+        Task::Screens => demo::screens(),
         Task::Setup => setup::run(),
         Task::Test { arguments } => test::run(&arguments),
         Task::Codegen => codegen::run(),

@@ -291,7 +291,12 @@ impl Engine {
             .as_ref()
             .map(|goal| say::approved(goal, record, self.clocks.now));
         self.end(Ended::Approved, out);
-        out.extend(text.map(|text| Effect::Notify(Notice { level: Level::Info, text })));
+        out.extend(text.map(|text| {
+            Effect::Notify(Notice {
+                level: Level::Info,
+                text,
+            })
+        }));
         if let Some(headless) = &mut self.headless {
             headless.approved = true;
         }

@@ -9,6 +9,7 @@ import { type AuditDetailsWire, type GoalToolWire, type MessageDetailsWire, TEXT
 
 const STATUS_MAX = 500;
 const SUMMARY_MAX = 256 * 1024;
+const REPORT_LINES = 3;
 const LINE_MAX = 160;
 
 /** A call of one of our tools. */
@@ -80,8 +81,18 @@ function verdictLine(details: AuditDetailsWire | undefined, text: string, theme:
   const approved = details.outcome === "approved";
   const seconds = `${Math.round(details.durationMs / 1000)} s`;
   const why = details.why ? ` (${details.why.replaceAll("_", " ")})` : "";
-  const line = `${approved ? "✓" : "✗"} ${details.outcome.replaceAll("_", " ")}${why} · ${details.model} · ${seconds}`;
-  return theme.fg(approved ? "success" : details.outcome === "failed" ? "error" : "warning", visible(line));
+  const checks = details.checks.filter((check) => check.ok).length;
+  const outcome = `${approved ? "✓" : "✗"} ${details.outcome.replaceAll("_", " ")}${why}`;
+  const line = `${outcome} · ${details.model} · ${checks} ok of ${details.checks.length} checks · ${seconds}`;
+  const badge = theme.fg(approved ? "success" : details.outcome === "failed" ? "error" : "warning", visible(line));
+  const quoted = approved ? [] : reportLines(details.report).map((text) => theme.fg("dim", `  │ ${text}`));
+  return [badge, ...quoted].join("\n");
+}
+
+/** The first lines of a refusal, so that nobody has to open it to see why. */
+function reportLines(report: string): string[] {
+  const lines = report.split("\n").filter((line) => line.trim() !== "");
+  return lines.slice(0, REPORT_LINES).map((line) => firstLine(line));
 }
 
 function firstLine(text: string): string {
