@@ -4,6 +4,8 @@
  * All state lives in this factory's closure, because pi evaluates the module once for many sessions.
  */
 import { type ExtensionAPI, type ExtensionCommandContext, getAgentDir } from "@earendil-works/pi-coding-agent";
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
 import { Core } from "./core.ts";
 import { Effects, type Release, type ToolResult, withoutCore } from "./effects.ts";
 import { registerEvents } from "./events.ts";
@@ -12,6 +14,8 @@ import { type Invocation, registerTools } from "./tools.ts";
 import type { EventWire, OpenCauseWire } from "./wire.ts";
 
 const COMMAND_MS = 5_000;
+const SETTINGS_FILE = "goal-auditor.json";
+const SETTINGS_PREFIX = "PI_GOAL_";
 const SUBCOMMANDS = [
   "status", "pause", "resume", "clear", "help", "set", "edit", "audit", "accept", "why", "limit", "config", "report",
 ];
@@ -35,11 +39,11 @@ export default function goalAuditor(pi: ExtensionAPI): void {
     };
   }
 
-  /** The session as it is now: to a core that lives, or to one started because the branch has something of ours. */
+  /** The session as it is now: to a core that lives, or to one started because there is something for it to say. */
   function announce(cause: OpenCauseWire): void {
     const event = opened(cause);
     if (core.live) core.send(event);
-    else if (event.records.length > 0) core.start(event);
+    else if (event.records.length > 0 || settingsExist()) core.start(event);
   }
 
   function lost(recentLosses: number): EventWire | undefined {
@@ -143,6 +147,13 @@ function agentDir(): string | null {
   } catch {
     return null;
   }
+}
+
+/** Somebody set something: the core says at once what is wrong with it, not only when a goal is set. */
+function settingsExist(): boolean {
+  const dir = agentDir();
+  const inFile = dir !== null && lstatSync(join(dir, SETTINGS_FILE), { throwIfNoEntry: false }) !== undefined;
+  return inFile || Object.keys(process.env).some((name) => name.startsWith(SETTINGS_PREFIX));
 }
 
 function goneText(problem: string): string {

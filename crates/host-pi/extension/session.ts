@@ -64,11 +64,12 @@ export function readRecords(ctx: ExtensionContext): RecordWire[] {
   return records;
 }
 
-/** An audit without what no decision needs. */
+/** An audit without what neither a decision nor the status needs. */
 function withoutBulk(data: unknown): unknown {
   if (typeof data !== "object" || data === null || (data as { kind?: unknown }).kind !== "audit") return data ?? null;
-  const { report: _report, checks: _checks, gate: _gate, ...rest } = data as Record<string, unknown>;
-  return rest;
+  const { report: _report, checks, gate: _gate, ...rest } = data as Record<string, unknown>;
+  const ok = (check: { ok?: unknown } | null) => ({ ok: check?.ok === true });
+  return Array.isArray(checks) ? { ...rest, checks: checks.map(ok) } : rest;
 }
 
 /** The newest `update_goal` call on the branch has no result and nothing follows it. */
