@@ -90,6 +90,11 @@ impl Script {
         self.models.insert(model.to_owned(), steps);
     }
 
+    /// Replaces the answers to requests for a summary.
+    pub(crate) fn set_compaction(&mut self, steps: Steps) {
+        self.compaction = steps;
+    }
+
     /// How many steps of this model were taken.
     pub(crate) fn taken(&self, model: &str) -> usize {
         self.models.get(model).map_or(0, |steps| steps.taken)

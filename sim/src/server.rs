@@ -226,6 +226,11 @@ impl ModelServer {
         self.shared.lock().script.push(model, reply);
     }
 
+    /// Replaces the answers to pi's requests for a summary.
+    pub fn set_compaction(&self, steps: impl Into<Steps>) {
+        self.shared.lock().script.set_compaction(steps.into());
+    }
+
     /// Replaces the answers of a model.
     pub fn set(&self, model: &str, steps: impl Into<Steps>) {
         self.shared.lock().script.set(model, steps.into());

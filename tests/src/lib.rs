@@ -17,6 +17,7 @@
 pub mod headless;
 pub mod install;
 pub mod log;
+pub mod moment;
 pub mod options;
 pub mod pi;
 pub mod process;
@@ -32,6 +33,7 @@ use std::time::{Duration, Instant};
 pub use goal_sim::{AUDITOR, EXECUTOR, ModelServer, Reply, Request, Script, Steps};
 pub use headless::Finished;
 pub use log::{Log, Mark};
+pub use moment::Moment;
 pub use options::{Loading, PiOptions};
 pub use pi::Pi;
 pub use session::Session;

@@ -113,6 +113,13 @@ impl World {
             .unwrap_or_default()
     }
 
+    /// Waits for pi's `nth` request (from 1) for a summary.
+    pub fn wait_compaction(&self, nth: usize) {
+        let there = || (self.server.compactions().len() >= nth).then_some(());
+        let seen = crate::poll(crate::patience(), there);
+        assert!(seen.is_some(), "pi does not ask for summary {nth}");
+    }
+
     /// The processes that were started in this world and still live, pi included, but not the
     /// terminal around it.
     pub fn processes(&self) -> Vec<process::Process> {

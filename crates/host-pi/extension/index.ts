@@ -125,7 +125,9 @@ export default function goalAuditor(pi: ExtensionAPI): void {
   pi.registerCommand("goal", {
     description: "Work on an objective until an independent auditor agrees that it is done",
     getArgumentCompletions: (prefix) => {
-      const found = SUBCOMMANDS.filter((word) => word.startsWith(prefix.toLowerCase()));
+      const typed = prefix.toLowerCase();
+      if (SUBCOMMANDS.includes(typed)) return null; // While a menu is open, Enter picks from it and sends nothing.
+      const found = SUBCOMMANDS.filter((word) => word.startsWith(typed));
       return found.length > 0 ? found.map((word) => ({ value: word, label: word })) : null;
     },
     handler: async (text, ctx) => {
