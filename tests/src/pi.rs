@@ -249,6 +249,12 @@ impl Pi {
         ui::notice(&record).unwrap()
     }
 
+    /// Waits for a dialog of that kind since `mark`; for tests that answer by themselves.
+    pub fn wait_dialog(&self, mark: Mark, method: &str) -> Value {
+        let what = format!("a {method} dialog");
+        self.wait_for(mark, &what, |r| ui::is_request(r, method))
+    }
+
     // --- what is shown ---
 
     /// How dialogs are answered from now on; the default is [`Dialogs::Yes`].
@@ -331,6 +337,15 @@ impl Pi {
             .as_str()
             .map(|p| Session::read(p.as_ref()))
             .unwrap_or_default()
+    }
+
+    /// The session as pi has it in memory; pi writes the file only with the first message.
+    pub fn session_in_memory(&self) -> Session {
+        let entries = self.command(json!({ "type": "get_entries" }));
+        Session {
+            entries: entries["entries"].as_array().cloned().unwrap_or_default(),
+            ..Session::default()
+        }
     }
 
     // --- the process ---

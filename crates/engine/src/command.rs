@@ -99,11 +99,7 @@ impl Engine {
 
     /// A refused start or resume: nothing typed is lost, and a headless caller gets status 2.
     fn refuse_start(&mut self, why: String, typed: &str, out: &mut Vec<Effect>) {
-        if !typed.is_empty() {
-            out.push(Effect::RestoreInput {
-                text: format!("/goal {}", typed.trim()),
-            });
-        }
+        give_back(typed, out);
         if let Some(headless) = &mut self.headless {
             *headless = Headless {
                 approved: false,
@@ -255,7 +251,8 @@ impl Engine {
             .as_ref()
             .is_some_and(|goal| goal.id() != open.replaces);
         if !yes {
-            self.refuse_start(say::goal_kept(), &open.typed, out);
+            give_back(&open.typed, out);
+            self.reply(Level::Info, say::goal_kept(), out);
         } else if another {
             self.refuse_start(say::another_goal_meanwhile(), &open.typed, out);
         } else {
@@ -302,6 +299,15 @@ impl Engine {
             })
         }));
         self.begin(host, resumed, out);
+    }
+}
+
+/// Typed text goes back to the editor.
+fn give_back(typed: &str, out: &mut Vec<Effect>) {
+    if !typed.is_empty() {
+        out.push(Effect::RestoreInput {
+            text: format!("/goal {}", typed.trim()),
+        });
     }
 }
 

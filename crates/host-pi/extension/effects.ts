@@ -77,6 +77,14 @@ export class Effects {
     }
   }
 
+  /** Typed text back into the editor, after what the user has written there meanwhile. */
+  giveBack(text: string): void {
+    const { alive, ctx } = this.#session;
+    if (!alive || !ctx?.hasUI) return;
+    const written = ctx.ui.getEditorText();
+    ctx.ui.setEditorText(written.trim() === "" || written === text ? text : `${written}\n${text}`);
+  }
+
   /** The end of the headless command that starts now. */
   waitForRelease(): Promise<Release> {
     return new Promise((resolve) => {
@@ -161,8 +169,7 @@ export class Effects {
       case "confirm":
         return this.#confirm(effect, ctx);
       case "restore_input":
-        if (ctx.mode === "tui") ctx.ui.setEditorText(effect.text);
-        return;
+        return this.giveBack(effect.text);
       case "release":
         this.release({ approved: effect.approved, reason: effect.reason });
         return;

@@ -96,15 +96,15 @@ export default function goalAuditor(pi: ExtensionAPI): void {
     const released = headless(ctx) ? effects.waitForRelease() : undefined;
     if (!core.live) core.start(opened({ type: "start" }));
     const answer = await core.ask({ type: "command", text, host: hostFacts(pi, session, ctx) }, COMMAND_MS);
-    if (!answer && session.alive) unanswered(text, ctx);
+    if (!answer && session.alive) unanswered(text);
     if (released) await rest(released, ctx);
   }
 
   /** The core was lost during a command (a core that is gone has been told). Nothing typed is lost. */
-  function unanswered(text: string, ctx: ExtensionCommandContext): void {
+  function unanswered(text: string): void {
     const reason = "The goal-auditor core was lost during this command and started again. Please repeat the command.";
     if (core.live && !effects.release({ approved: false, reason })) effects.tell("error", reason);
-    if (ctx.mode === "tui" && text.trim() !== "") ctx.ui.setEditorText(`/goal ${text}`);
+    if (text.trim() !== "") effects.giveBack(`/goal ${text.trim()}`);
   }
 
   /** A headless command ends when the loop rests, and its outcome becomes pi's exit status. */
