@@ -229,6 +229,17 @@ pub enum GoalTool {
     UpdateGoal,
 }
 
+impl GoalTool {
+    /// The name models call it by.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::GetGoal => "get_goal",
+            Self::UpdateGoal => "update_goal",
+        }
+    }
+}
+
 /// A call of one of our tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolInvoked {

@@ -22,7 +22,7 @@ pub(crate) struct Run {
     turn_worked: bool,
     idle_turns: u32,
     pub(crate) dead_calls: u32,
-    /// The last call that never ran: an unknown tool, or arguments that did not fit.
+    /// The last call refused for its name or its arguments.
     trouble: Option<(String, String)>,
     /// The user stopped the run's audit; the goal pauses at the run's end.
     pub(crate) stopped_by_user: bool,
@@ -36,6 +36,11 @@ impl Run {
             tag,
             ..Self::default()
         }
+    }
+
+    /// Keeps why a call came to nothing, for the next nudge.
+    pub(crate) fn note_trouble(&mut self, tool: &str, error: String) {
+        self.trouble = Some((tool.to_owned(), error));
     }
 
     fn nudge(&self) -> NudgeWhy {
@@ -104,7 +109,7 @@ impl Engine {
             run.wrote |= finished.writes;
         } else if finished.is_error && !finished.ran && !finished.aborted {
             let error = finished.error.clone().unwrap_or_default();
-            run.trouble = Some((finished.tool.clone(), error));
+            run.note_trouble(&finished.tool, error);
         }
         if worked
             && self.run_is_the_goals()

@@ -116,7 +116,11 @@ impl Engine {
     fn update_goal(&mut self, invoked: &ToolInvoked, out: &mut Vec<Effect>) {
         match invoked.status.as_deref().map(str::trim) {
             Some(given) if !is_complete(given) => {
-                let answer = error_answer(invoked, prompts::bad_status(given));
+                let text = prompts::bad_status(given);
+                if let Some(run) = &mut self.run {
+                    run.note_trouble(GoalTool::UpdateGoal.name(), text.clone());
+                }
+                let answer = error_answer(invoked, text);
                 out.push(Effect::FinishTool(Box::new(answer)));
             }
             Some(_) | None => self.start_audit(invoked, out),
