@@ -22,6 +22,16 @@ impl Pi {
         notice
     }
 
+    /// Waits until a model error has put the goal into a back-off and pi rests; returns the wait
+    /// that was announced, in seconds.
+    pub fn wait_back_off(&self, mark: Mark) -> u64 {
+        const BEFORE: &str = "The goal goes on in ";
+        let text = self.wait_notice(mark, BEFORE).text;
+        self.wait_settled(mark);
+        let (_, rest) = text.split_once(BEFORE).unwrap();
+        rest.split(' ').next().unwrap().parse().unwrap()
+    }
+
     /// The requests the executor was asked so far.
     pub fn asked(&self) -> Vec<Arc<Request>> {
         self.server().requests_of(EXECUTOR)

@@ -139,7 +139,7 @@ fn three_dead_calls_end_a_run_of_the_users_own_in_which_a_goal_was_set_and_the_g
     let pi = start(steps);
     let mark = pi.prompt("Do something of mine");
     pi.wait_request(EXECUTOR, 1);
-    pi.goal("Set meanwhile");
+    pi.goal("Finish what was begun");
     pi.server().release("gate");
     pi.wait_paused(mark);
 
@@ -155,10 +155,12 @@ fn three_dead_calls_end_a_run_of_the_users_own_in_which_a_goal_was_set_and_the_g
     assert!(session.audits().is_empty());
     let asked = pi.asked();
     assert!(
-        asked[4].mentions("Set meanwhile"),
+        asked[4].mentions("Finish what was begun"),
         "the goal starts after the ended run"
     );
     assert_eq!(session.full_messages(), 1);
+    let notice = pi.wait_notice(mark, "The run was ended");
+    assert!(notice.text.contains("starts by itself"), "{}", notice.text);
 }
 
 #[test]

@@ -12,16 +12,27 @@ const PHRASES: [(ModelErrorKind, &[&str]); 4] = [
         ModelErrorKind::ContextOverflow,
         &[
             "prompt is too long",
+            "prompt too long",
+            "prompt exceeds max length",
+            "maximum prompt length",
+            "maximum allowed input length",
             "context_length_exceeded",
             "context length",
             "context window",
+            "context_window",
+            "context size",
             "maximum context",
             "exceeds the context",
+            "exceeds the limit of",
             "input is too long",
             "input token count",
+            "range of input length",
             "too many tokens",
+            "token limit",
             "request_too_large",
             "reduce the length",
+            "400 status code (no body)",
+            "400 (no body)",
         ],
     ),
     (
@@ -38,7 +49,13 @@ const PHRASES: [(ModelErrorKind, &[&str]); 4] = [
             "insufficient balance",
             "out of credits",
             "payment required",
+            "out of budget",
+            "available balance",
             "usage limit",
+            "usagelimit",
+            "usage_limit",
+            "\"code\":\"1308\"",
+            "\"code\":1308",
         ],
     ),
     (
@@ -48,6 +65,10 @@ const PHRASES: [(ModelErrorKind, &[&str]); 4] = [
             "invalid_api_key",
             "incorrect api key",
             "no api key",
+            "api key auth",
+            "failed to resolve api key",
+            "provider is not configured",
+            "has no credentials",
             "api key not valid",
             "authentication",
             "unauthorized",
@@ -68,6 +89,7 @@ const PHRASES: [(ModelErrorKind, &[&str]); 4] = [
             "model_not_found",
             "no such model",
             "unknown model",
+            "unknown provider",
             "does not exist or you do not have access",
             "is not a valid model",
             "invalid model",
@@ -77,7 +99,8 @@ const PHRASES: [(ModelErrorKind, &[&str]); 4] = [
 ];
 
 /// Status codes that mean one kind wherever they stand first in the message.
-const CODES: [(&str, ModelErrorKind); 4] = [
+const CODES: [(&str, ModelErrorKind); 5] = [
+    ("404", ModelErrorKind::UnknownModel),
     ("401", ModelErrorKind::Authentication),
     ("403", ModelErrorKind::Authentication),
     ("402", ModelErrorKind::Quota),
@@ -95,7 +118,22 @@ pub(crate) fn classify(message: &str) -> ModelErrorKind {
     if is_server_error(&lower) {
         return ModelErrorKind::Transient;
     }
-    by_phrase.or_else(|| by_code(&lower)).unwrap_or_default()
+    match by_phrase {
+        Some(ModelErrorKind::ContextOverflow) if is_throttled(&lower) => ModelErrorKind::Transient,
+        found => found.or_else(|| by_code(&lower)).unwrap_or_default(),
+    }
+}
+
+/// A rate counted in tokens sounds like an overflow ("too many tokens, please wait").
+fn is_throttled(lower: &str) -> bool {
+    const WORDS: [&str; 5] = [
+        "rate limit",
+        "rate-limit",
+        "rate_limit",
+        "too many requests",
+        "throttl",
+    ];
+    leading_code(lower) == Some("429") || WORDS.iter().any(|word| lower.contains(word))
 }
 
 fn is_server_error(lower: &str) -> bool {
@@ -110,9 +148,12 @@ fn by_code(lower: &str) -> Option<ModelErrorKind> {
         .map(|(_, kind)| *kind)
 }
 
-/// The three digits a message begins with, perhaps after `error` or `http`: `401: {…}`.
+/// The three digits a message begins with, perhaps after `error`, `http` or the name of an API:
+/// `401: {…}`, `github-copilot API error (413): {…}`.
 fn leading_code(lower: &str) -> Option<&str> {
     let rest = lower
+        .split_once(" api error (")
+        .map_or(lower, |(_, rest)| rest)
         .trim_start()
         .trim_start_matches("error")
         .trim_start_matches([':', ' ']);
@@ -156,6 +197,75 @@ mod tests {
                 "404: The model `x` does not exist or you do not have access to it.",
                 UnknownModel,
             ),
+            // As pi 1.6.0 lists them for the providers it knows.
+            (
+                "Input length (265330) exceeds model's maximum context length (262144).",
+                ContextOverflow,
+            ),
+            (
+                "This model's maximum prompt length is 131072 but the request contains 537812 tokens",
+                ContextOverflow,
+            ),
+            (
+                "Please reduce the length of the messages or completion",
+                ContextOverflow,
+            ),
+            (
+                "Input length 9 exceeds the maximum allowed input length of 8 tokens.",
+                ContextOverflow,
+            ),
+            (
+                "the request exceeds the available context size, try increasing it",
+                ContextOverflow,
+            ),
+            (
+                "prompt token count of 9 exceeds the limit of 8",
+                ContextOverflow,
+            ),
+            (
+                "github-copilot API error (413): {\"message\":\"failed to parse request\"}",
+                ContextOverflow,
+            ),
+            (
+                "invalid params, context window exceeds limit",
+                ContextOverflow,
+            ),
+            (
+                "Your request exceeded model token limit: 8 (requested: 9)",
+                ContextOverflow,
+            ),
+            (
+                "Prompt has 9 tokens, but the configured context size is 8 tokens",
+                ContextOverflow,
+            ),
+            ("400 status code (no body)", ContextOverflow),
+            ("413 status code (no body)", ContextOverflow),
+            (
+                "{\"code\":\"1261\",\"message\":\"Prompt too long\"}",
+                ContextOverflow,
+            ),
+            (
+                "Provider finish_reason: model_context_window_exceeded",
+                ContextOverflow,
+            ),
+            ("Range of input length should be [1, 8]", ContextOverflow),
+            (
+                "Throttling error: Too many tokens, please wait before trying again.",
+                Transient,
+            ),
+            (
+                "429: tokens per minute exceeds the limit of 1000",
+                Transient,
+            ),
+            ("GoUsageLimitError: Monthly usage limit reached", Quota),
+            ("429: {\"code\":\"1308\",\"message\":\"plan\"}", Quota),
+            (
+                "API key auth failed for provider x: Failed to resolve API key",
+                Authentication,
+            ),
+            ("Provider is not configured: x", Authentication),
+            ("Unknown provider: x", UnknownModel),
+            ("404: The model `x` does not exist", UnknownModel),
             ("503: {\"type\":\"server_error\"}", Transient),
             ("500: {\"error\":\"billing service is down\"}", Transient),
             ("429: rate-limited upstream", Transient),

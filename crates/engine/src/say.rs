@@ -227,6 +227,7 @@ pub(crate) const DEAD_CALLS_END: &str =
 pub(crate) fn dead_calls_ended_the_run(goal: Option<&Goal>) -> String {
     let way = match goal {
         None => "No goal is set; /goal and a text sets one.",
+        Some(goal) if goal.is_pursuing() => "The goal as it is now starts by itself.",
         Some(_) => WAYS_ON,
     };
     format!(

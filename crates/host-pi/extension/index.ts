@@ -39,6 +39,12 @@ export default function goalAuditor(pi: ExtensionAPI): void {
     };
   }
 
+  /** Starts a core because it is asked for something, maybe in the middle of a run. */
+  function wake(): void {
+    core.start(opened({ type: "start" }));
+    if (session.running) core.send({ type: "run_started" });
+  }
+
   /** The session as it is now: to a core that lives, or to one started because there is something for it to say. */
   function announce(cause: OpenCauseWire): void {
     const event = opened(cause);
@@ -69,7 +75,7 @@ export default function goalAuditor(pi: ExtensionAPI): void {
 
   async function invoke(call: Invocation): Promise<ToolResult> {
     session.ctx = call.ctx;
-    if (!core.live && core.missing === undefined) core.start(opened({ type: "start" }));
+    if (!core.live && core.missing === undefined) wake();
     if (!core.live || !session.alive) return withoutCore("core_missing");
     const { callId, tool, status, summary, signal, onUpdate, ctx } = call;
     const letGo = core.hold(true);
@@ -94,7 +100,7 @@ export default function goalAuditor(pi: ExtensionAPI): void {
     session.ctx = ctx;
     goneIsTold = false; // A command is a question: its answer may be told again.
     const released = headless(ctx) ? effects.waitForRelease() : undefined;
-    if (!core.live) core.start(opened({ type: "start" }));
+    if (!core.live) wake();
     const answer = await core.ask({ type: "command", text, host: hostFacts(pi, session, ctx) }, COMMAND_MS);
     if (!answer && session.alive) unanswered(text);
     if (released) await rest(released, ctx);
