@@ -70,6 +70,19 @@ impl PiOptions {
         self.config_text(config.to_string())
     }
 
+    /// More keys of `goal-auditor.json`, beside the auditor of the default.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers write `json!({…})` in place"
+    )]
+    pub fn caps(self, caps: Value) -> Self {
+        let mut config = json!({ "provider": "sim", "model": "auditor" });
+        for (key, value) in caps.as_object().into_iter().flatten() {
+            config[key] = value.clone();
+        }
+        self.config(config)
+    }
+
     /// `goal-auditor.json`, byte for byte, so that it can be broken.
     pub fn config_text(mut self, text: impl Into<String>) -> Self {
         self.config = Some(text.into());

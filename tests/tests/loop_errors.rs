@@ -135,8 +135,7 @@ fn a_back_off_ends_by_itself_after_five_seconds_with_a_plain_marker_and_is_no_em
         Reply::status(500, "overloaded"),
         Reply::text("thinking"),
     ];
-    let config = json!({ "provider": "sim", "model": "auditor", "maxEmptyContinuations": 2 });
-    let pi = Pi::start(options(steps).config(config));
+    let pi = Pi::start(options(steps).caps(json!({ "maxEmptyContinuations": 2 })));
     let mark = pi.goal("Anything");
     assert_eq!(pi.wait_back_off(mark), 5);
     let failed_at = pi.wait_request(EXECUTOR, 2).arrived;

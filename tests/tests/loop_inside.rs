@@ -106,7 +106,8 @@ fn assert_dead_calls(pi: &Pi, what: &str, says: &str) {
 
 #[test]
 fn three_dead_calls_end_a_run_without_a_goal_and_while_it_is_paused_held_or_over() {
-    let pi = start(Steps::default());
+    // Without settings there is no core yet: the first call starts it, in mid-run.
+    let pi = Pi::start(PiOptions::new(Script::new()).no_config());
     assert_dead_calls(&pi, "no goal", "/goal and a text");
 
     pi.server().set(EXECUTOR, Reply::text("Which one?"));
@@ -136,7 +137,7 @@ fn three_dead_calls_end_a_run_without_a_goal_and_while_it_is_paused_held_or_over
 fn three_dead_calls_end_a_run_of_the_users_own_in_which_a_goal_was_set_and_the_goal_starts() {
     let steps = Steps::of([bash("true").held("gate"), claim(), claim(), claim()])
         .then_repeat(Reply::text("On it?"));
-    let pi = start(steps);
+    let pi = Pi::start(PiOptions::new(Script::new().executor(steps)).no_config());
     let mark = pi.prompt("Do something of mine");
     pi.wait_request(EXECUTOR, 1);
     pi.goal("Finish what was begun");

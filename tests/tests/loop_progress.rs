@@ -1,15 +1,10 @@
 //! Runs without work, repeated words and the cap on continuations: where the loop stops by itself.
 
 use goal_tests::{EXECUTOR, Pi, PiOptions, Reply, Script, Steps, each_run};
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// A goal with these caps and an executor that plays `steps`.
-fn options(caps: Value, steps: impl Into<Steps>) -> PiOptions {
-    let mut config = json!({ "provider": "sim", "model": "auditor" });
-    for (key, value) in caps.as_object().into_iter().flatten() {
-        config[key] = value.clone();
-    }
-    PiOptions::new(Script::new().executor(steps)).config(config)
+fn options(steps: impl Into<Steps>) -> PiOptions {
+    PiOptions::new(Script::new().executor(steps))
 }
 
 /// An executor that never gets anywhere.
@@ -128,10 +123,7 @@ fn idlers() -> Vec<Idler> {
 
 #[test]
 fn runs_without_work_are_nudged_and_paused_at_the_exact_cap() {
-    let pi = Pi::start(options(
-        json!({ "maxEmptyContinuations": CAP }),
-        Steps::default(),
-    ));
+    let pi = Pi::start(options(Steps::default()).caps(json!({ "maxEmptyContinuations": CAP })));
     for Idler {
         what,
         steps,
@@ -183,7 +175,7 @@ fn work_and_resume_reset_the_count_of_runs_without_work() {
         Reply::text("thinking"),
     ])
     .then_repeat(Reply::text("idle"));
-    let pi = Pi::start(options(json!({ "maxEmptyContinuations": 2 }), steps));
+    let pi = Pi::start(options(steps).caps(json!({ "maxEmptyContinuations": 2 })));
     let mark = pi.goal("Work now and then");
     pi.wait_paused(mark);
     assert_eq!(pi.asked().len(), 5, "idle, worked (2), idle, idle");
@@ -198,7 +190,7 @@ const SAME: &str = "Still waiting for the build to come to its end.";
 
 #[test]
 fn the_same_words_after_work_pause_at_three_and_after_writes_at_six() {
-    let pi = Pi::start(options(json!({}), Steps::default()));
+    let pi = Pi::start(options(Steps::default()));
     let write = json!({ "path": "a.txt", "content": "a" });
     for (call, runs) in [
         (Reply::call("bash", json!({ "command": "sleep 0.01" })), 3),
@@ -256,7 +248,7 @@ fn another_text_in_between_starts_the_count_of_repetitions_again() {
             SAME
         })
     });
-    let pi = Pi::start(options(json!({}), steps));
+    let pi = Pi::start(options(steps));
     let mark = pi.goal("Wait for the build");
     pi.wait_paused(mark);
     assert_eq!(pi.session().pause_reason(), Some("repetition"));
@@ -267,7 +259,7 @@ fn another_text_in_between_starts_the_count_of_repetitions_again() {
 fn short_waiting_turns_with_trivial_work_end_at_the_cap_on_continuations() {
     let poll = Reply::call("bash", json!({ "command": "sleep 0.01" }));
     let caps = json!({ "maxContinuations": 4 });
-    let pi = Pi::start(options(caps, each_run(poll, Reply::text("waiting"))));
+    let pi = Pi::start(options(each_run(poll, Reply::text("waiting"))).caps(caps));
     let mark = pi.goal("Wait for the job");
     let notice = pi.wait_paused(mark);
     let session = pi.session();
