@@ -9,6 +9,9 @@ use crate::event::{Answer, AuditorEvent, CheckRecord, OpenFailure, StopKind, Usa
 /// bounded, and says so by its counts.
 const CHECKS_KEPT_MAX: usize = 1_000;
 
+/// Bytes of remarks between tool calls that are kept; the newest are worth most.
+const REMARKS_MAX_BYTES: usize = 64 * 1024;
+
 /// What to do next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
@@ -75,8 +78,12 @@ pub struct Audit {
     checks: Vec<CheckRecord>,
     successes: u32,
     last: Option<Answer>,
-    /// Texts of the attempts that ended in an answer, the newest last.
-    attempts: Vec<String>,
+    /// What the auditor wrote beside the tool calls of this attempt.
+    remarks: Vec<String>,
+    /// What it wrote in each attempt, the newest last.
+    written: Vec<String>,
+    /// Prompts it was given.
+    attempts: u32,
     reminded_format: bool,
     reminded_hollow: bool,
     usage: Usage,
@@ -115,7 +122,9 @@ impl Audit {
             checks: Vec::new(),
             successes: 0,
             last: None,
-            attempts: Vec::new(),
+            remarks: Vec::new(),
+            written: Vec::new(),
+            attempts: 0,
             reminded_format: false,
             reminded_hollow: false,
             usage: Usage::default(),
@@ -129,7 +138,10 @@ impl Audit {
             return Step::Wait;
         }
         match event {
-            AuditorEvent::Opened => Step::Wait,
+            AuditorEvent::Opened => {
+                self.attempts = 1;
+                Step::Wait
+            }
             AuditorEvent::OpenFailed { kind, message } => self.fail(Failure::Open(kind, message)),
             AuditorEvent::Output => self.on_output(now),
             AuditorEvent::AnswerEnded(answer) => self.on_answer(answer),
@@ -198,10 +210,10 @@ impl Audit {
         self.successes
     }
 
-    /// Prompts that were answered.
+    /// Prompts the auditor was given, the reminders included; none if its session never opened.
     #[must_use]
-    pub fn attempts(&self) -> u32 {
-        u32::try_from(self.attempts.len()).unwrap_or(u32::MAX)
+    pub const fn attempts(&self) -> u32 {
+        self.attempts
     }
 
     /// Token use so far.
@@ -227,23 +239,13 @@ impl Audit {
     /// What the auditor wrote, all attempts, so that a reminder does not lose its findings.
     #[must_use]
     pub fn report(&self) -> String {
-        let mut report = String::new();
-        for (index, text) in self.attempts.iter().map(|text| text.trim()).enumerate() {
-            if text.is_empty() {
-                continue;
-            }
-            if !report.is_empty() {
-                report.push_str(&format!("\n\n[answer {}]\n", index + 1));
-            }
-            report.push_str(text);
-        }
-        report
+        joined(self.written.iter().map(|text| text.trim()))
     }
 
-    /// The report without the verdict's own line: what the auditor objects to.
+    /// The report without the lines of the verdicts: what the auditor objects to.
     #[must_use]
     pub fn objection(&self) -> String {
-        without_verdict_line(&self.report()).trim().to_owned()
+        joined(self.written.iter().map(|text| without_verdict_line(text)))
     }
 
     fn on_output(&mut self, now: u64) -> Step {
@@ -257,6 +259,9 @@ impl Audit {
 
     fn on_answer(&mut self, answer: Answer) -> Step {
         self.usage += answer.usage;
+        if answer.stop == StopKind::ToolUse {
+            self.remark(answer.text.trim());
+        }
         self.last = Some(answer);
         self.disarm_idle()
     }
@@ -285,6 +290,16 @@ impl Audit {
         Step::Wait
     }
 
+    fn remark(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.remarks.push(text.to_owned());
+        }
+        let mut bytes: usize = self.remarks.iter().map(String::len).sum();
+        while bytes > REMARKS_MAX_BYTES {
+            bytes -= self.remarks.remove(0).len();
+        }
+    }
+
     fn suspend(&mut self, change: impl FnOnce(&mut Suspended)) -> Step {
         change(&mut self.suspended);
         self.disarm_idle()
@@ -302,7 +317,7 @@ impl Audit {
         let Some(answer) = self.last.take() else {
             return self.no_verdict(NoVerdictReason::Grammar(NoVerdict::Empty));
         };
-        self.attempts.push(answer.text.clone());
+        self.end_attempt(&answer.text);
         match answer.stop {
             StopKind::Stop => self.judge(&answer.text),
             StopKind::Length => self.no_verdict(NoVerdictReason::Truncated),
@@ -313,6 +328,19 @@ impl Audit {
                 self.fail(Failure::Provider(message))
             }
         }
+    }
+
+    /// Keeps what was written. An auditor that gave its account between the tool calls and ends in
+    /// the bare verdict has given one all the same.
+    fn end_attempt(&mut self, text: &str) {
+        let remarks = std::mem::take(&mut self.remarks);
+        let mut written = if without_verdict_line(text).is_empty() {
+            remarks
+        } else {
+            Vec::new()
+        };
+        written.push(text.to_owned());
+        self.written.push(written.join("\n\n"));
     }
 
     fn judge(&mut self, text: &str) -> Step {
@@ -329,7 +357,7 @@ impl Audit {
             return self.finish(Finding::NoVerdict(NoVerdictReason::HollowApproval));
         }
         self.reminded_hollow = true;
-        Step::Remind(NoVerdictReason::HollowApproval)
+        self.remind(NoVerdictReason::HollowApproval)
     }
 
     fn no_verdict(&mut self, why: NoVerdictReason) -> Step {
@@ -337,6 +365,11 @@ impl Audit {
             return self.finish(Finding::NoVerdict(why));
         }
         self.reminded_format = true;
+        self.remind(why)
+    }
+
+    const fn remind(&mut self, why: NoVerdictReason) -> Step {
+        self.attempts += 1;
         Step::Remind(why)
     }
 
@@ -360,8 +393,21 @@ impl Audit {
         self.done = true;
         // What the auditor wrote before it was cut off is part of what it found.
         if let Some(answer) = self.last.take() {
-            self.attempts.push(answer.text);
+            let noted = answer.stop == StopKind::ToolUse;
+            self.end_attempt(if noted { "" } else { &answer.text });
         }
         Step::Done(finding)
     }
+}
+
+/// The texts that say something, numbered from the second one on.
+fn joined<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    let mut out = String::new();
+    for (index, text) in texts.enumerate().filter(|(_, text)| !text.is_empty()) {
+        if !out.is_empty() {
+            out.push_str(&format!("\n\n[answer {}]\n", index + 1));
+        }
+        out.push_str(text);
+    }
+    out
 }

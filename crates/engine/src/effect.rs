@@ -171,7 +171,7 @@ pub struct AuditRecord {
     pub details: AuditDetails,
     /// The auditor's thinking level, if set by the gate.
     pub thinking_level: Option<String>,
-    /// Prompts answered by the auditor.
+    /// Prompts the auditor was given.
     pub attempts: u32,
     /// The auditor's token use.
     pub usage: Usage,

@@ -6,6 +6,7 @@ import {
   createBashToolDefinition,
   createExtensionRuntime,
   defineTool,
+  type ExtensionAPI,
   type ExtensionContext,
   ModelRuntime,
   type ResourceLoader,
@@ -16,10 +17,14 @@ import { cut, textOf } from "./session.ts";
 import type { AuditorEventWire, EffectWire, StopWire, UsageWire } from "./wire.ts";
 
 export type AuditOrder = Extract<EffectWire, { type: "open_auditor" }>;
+type Settings = ReturnType<ExtensionAPI["getSettings"]>;
 type Level = NonNullable<ExtensionContext["thinkingLevel"]>;
 type AssistantMessage = Extract<Extract<AgentSessionEvent, { type: "message_end" }>["message"], { role: "assistant" }>;
 
 const TOOLS = ["read", "grep", "find", "ls", "bash"];
+const CONNECTION_SETTINGS = [
+  "transport", "httpIdleTimeoutMs", "websocketConnectTimeoutMs", "thinkingBudgets", "images",
+];
 const OUTPUT_EVERY_MS = 250;
 const ANSWER_MAX = 4 * 1024 * 1024 + 1;
 const ERROR_MAX = 2_000;
@@ -39,8 +44,7 @@ export interface AuditorHost {
   cwd: string;
   registry: ExtensionContext["modelRegistry"];
   thinkingLevel: string;
-  shellPath: string | undefined;
-  shellCommandPrefix: string | undefined;
+  settings: Settings;
 }
 
 /** One audit's session. Reports facts; after `close` it is silent. */
@@ -96,10 +100,7 @@ export class Auditor {
         modelRuntime: runtime,
         resourceLoader: emptyResources(order.systemPrompt),
         sessionManager: SessionManager.inMemory(host.cwd),
-        settingsManager: SettingsManager.inMemory({
-          compaction: { enabled: true },
-          retry: { enabled: true, maxRetries: 2 },
-        }),
+        settingsManager: SettingsManager.inMemory(sessionSettings(host.settings)),
         tools: TOOLS,
         customTools: [defineTool(shell(host))],
       });
@@ -240,6 +241,16 @@ async function hostRuntime(registry: AuditorHost["registry"], provider: string):
   return copy;
 }
 
+/** How the user lets pi speak to providers holds for the auditor too; nothing else of the user's settings does. */
+function sessionSettings(settings: Settings): Partial<Settings> {
+  const kept = Object.entries(settings).filter(([name]) => CONNECTION_SETTINGS.includes(name));
+  return {
+    ...Object.fromEntries(kept),
+    compaction: { ...settings.compaction, enabled: true },
+    retry: { enabled: true, maxRetries: 2, ...settings.retry },
+  };
+}
+
 function emptyResources(systemPrompt: string): ResourceLoader {
   return {
     getExtensions: () => ({ extensions: [], errors: [], runtime: createExtensionRuntime() }),
@@ -257,7 +268,7 @@ function emptyResources(systemPrompt: string): ResourceLoader {
 }
 
 /** pi's shell tool without the host's secrets, and without git writing on the side. */
-function shell({ cwd, shellPath, shellCommandPrefix }: AuditorHost) {
+function shell({ cwd, settings: { shellPath, shellCommandPrefix } }: AuditorHost) {
   return createBashToolDefinition(cwd, {
     ...(shellPath === undefined ? {} : { shellPath }),
     ...(shellCommandPrefix === undefined ? {} : { commandPrefix: shellCommandPrefix }),

@@ -209,13 +209,11 @@ export class Effects {
 
   #open(order: AuditOrder, ctx: ExtensionContext): void {
     this.#auditor?.session.close();
-    const settings = this.#pi.getSettings();
     const host = {
       cwd: ctx.cwd,
       registry: ctx.modelRegistry,
       thinkingLevel: this.#pi.getThinkingLevel(),
-      shellPath: settings.shellPath,
-      shellCommandPrefix: settings.shellCommandPrefix,
+      settings: this.#pi.getSettings(),
     };
     const { audit } = order;
     const session = new Auditor(order, host, (event) => this.#core().send({ type: "auditor", audit, event }));

@@ -649,7 +649,7 @@ thinkingLevel?: string,
  */
 checks: Array<CheckWire>, 
 /**
- * Prompts answered.
+ * Prompts the auditor was given, reminders included.
  */
 attempts: number, 
 /**
@@ -967,7 +967,7 @@ thinkingLevel?: string,
  */
 checks: Array<CheckWire>, 
 /**
- * Prompts answered.
+ * Prompts the auditor was given, reminders included.
  */
 attempts: number, 
 /**

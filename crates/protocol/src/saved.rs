@@ -215,7 +215,7 @@ pub struct AuditWire {
     pub thinking_level: Option<String>,
     /// Every tool call.
     pub checks: Vec<CheckWire>,
-    /// Prompts answered.
+    /// Prompts the auditor was given, reminders included.
     pub attempts: u32,
     /// Token use and cost.
     pub usage: UsageWire,

@@ -36,13 +36,16 @@ fn silence_in_mid_answer_ends_the_audit_and_what_comes_later_is_ignored() {
     let started = Instant::now();
     let trial = court.judge(
         claims_once(),
-        [look(), Reply::text("It looks like").stalled()],
+        [
+            look().and_text("The file is there."),
+            Reply::text("It looks like").stalled(),
+        ],
     );
     assert!(started.elapsed() >= Duration::from_secs(1));
     assert_timed_out(&trial, "idle_timeout", &["1000 ms", "idleTimeoutMs", "silent"]);
     assert_left(&court.pi, &trial);
     assert_eq!(trial.auditor.len(), 2, "no second try by itself");
-    assert!(trial.told(0).contains("It looks like"), "what it found is kept");
+    assert!(trial.told(0).contains("The file is there."), "what it found is kept");
 
     // Reasoning and the arguments of a call are output as well.
     let thinking = court.judge(claims_once(), [Reply::thinking("Hm,").stalled()]);
