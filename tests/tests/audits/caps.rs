@@ -82,7 +82,9 @@ fn work_between_refusals_resets_their_streak_and_the_total_cap_ends_it() {
     assert_run_ended(&trial, "audit_limit", 5, 10);
     let goals: Vec<_> = trial.saved.iter().map(|saved| &saved["goal"]).collect();
     assert!(
-        goals.iter().all(|goal| goal["rejectionStreak"].as_u64() <= Some(1)),
+        goals
+            .iter()
+            .all(|goal| goal["rejectionStreak"].as_u64() <= Some(1)),
         "{goals:?}"
     );
     let notice = trial.notice("Goal paused");
@@ -150,7 +152,11 @@ fn refusals_and_failures_add_up_and_work_does_not_mend_failures() {
     assert_run_ended(&mixed, "audit_failures", 3, 3);
     assert_eq!(
         mixed.outcomes(),
-        ["disapproved", "failed(provider_error)", "failed(provider_error)"]
+        [
+            "disapproved",
+            "failed(provider_error)",
+            "failed(provider_error)"
+        ]
     );
 
     let failing = court.judge(round(&["work", "claim {n}"]), always(fails()));
@@ -175,14 +181,7 @@ fn a_verdict_shows_that_the_auditor_works_again_and_so_does_resume() {
     // Two failures, then a verdict: one refusal in a row, no failure.
     let trial = court.judge(
         round(&["claim {n}"]),
-        Steps::of([
-            fails(),
-            fails(),
-            look(),
-            refuse("No."),
-            fails(),
-            fails(),
-        ]),
+        Steps::of([fails(), fails(), look(), refuse("No."), fails(), fails()]),
     );
     assert_run_ended(&trial, "audit_failures", 5, 5);
 

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use goal_tests::session::text_of;
-use goal_tests::{
-    AUDITOR, EXECUTOR, Mark, Notice, Pi, PiOptions, Reply, Request, Script, Steps,
-};
+use goal_tests::{AUDITOR, EXECUTOR, Mark, Notice, Pi, PiOptions, Reply, Request, Script, Steps};
 use serde_json::{Value, json};
 
 /// The objective of a trial that does not care.
@@ -183,8 +181,7 @@ impl Trial {
 
 /// The options of [`Court::with`].
 pub(crate) fn options(settings: Value) -> PiOptions {
-    let mut config =
-        json!({ "provider": "sim", "model": "auditor", "maxEmptyContinuations": 1 });
+    let mut config = json!({ "provider": "sim", "model": "auditor", "maxEmptyContinuations": 1 });
     for (key, value) in settings.as_object().into_iter().flatten() {
         config[key] = value.clone();
     }

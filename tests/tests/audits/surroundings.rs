@@ -1,1 +1,1 @@
-//! TODO
+//! What an audit has around it.

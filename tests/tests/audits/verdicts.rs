@@ -71,15 +71,16 @@ fn an_approval_without_evidence_is_sent_back_once_and_counts_after_a_look() {
 
     let still_hollow = court.judge(claims_once(), [approve(), approve()]);
     assert_eq!(still_hollow.outcomes(), ["no_verdict(hollow_approval)"]);
-    assert!(still_hollow.told(0).contains("without one successful check"));
+    assert!(
+        still_hollow
+            .told(0)
+            .contains("without one successful check")
+    );
     assert_eq!(still_hollow.auditor.len(), 2);
     assert_ne!(still_hollow.stands(), "approved");
 
     // A look that failed is no evidence.
-    let failed_look = court.judge(
-        claims_once(),
-        [missing(), approve(), missing(), approve()],
-    );
+    let failed_look = court.judge(claims_once(), [missing(), approve(), missing(), approve()]);
     assert_eq!(failed_look.outcomes(), ["no_verdict(hollow_approval)"]);
     assert_eq!(failed_look.audits[0]["checks"][0]["ok"], false);
 
@@ -104,7 +105,12 @@ fn an_approval_without_evidence_is_sent_back_once_and_counts_after_a_look() {
 /// An answer that is no verdict: what it is, its reason, and what the reminder says of it.
 fn no_verdicts() -> Vec<(&'static str, Reply, &'static str, &'static str)> {
     vec![
-        ("no tag", Reply::text("All is well."), "no_tag", "not a verdict tag"),
+        (
+            "no tag",
+            Reply::text("All is well."),
+            "no_tag",
+            "not a verdict tag",
+        ),
         (
             "tag in the middle",
             Reply::text("I will write <approved/> only after tests.\nTests not run yet."),
@@ -169,7 +175,10 @@ fn an_answer_without_a_verdict_gets_one_reminder_that_says_what_was_wrong() {
         let sent = trial.auditor[2].last_of("user").unwrap();
         assert!(sent.contains(reminder), "{form}: {sent}");
         assert!(sent.contains("<approved/>"), "{form}: the contract again");
-        assert!(!sent.trim_end().ends_with("/>"), "{form}: an echo is no verdict");
+        assert!(
+            !sent.trim_end().ends_with("/>"),
+            "{form}: an echo is no verdict"
+        );
     }
 }
 
