@@ -180,6 +180,10 @@ impl Trial {
 }
 
 /// The options of [`Court::with`].
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "callers write `json!({…})` in place"
+)]
 pub(crate) fn options(settings: Value) -> PiOptions {
     let mut config = json!({ "provider": "sim", "model": "auditor", "maxEmptyContinuations": 1 });
     for (key, value) in settings.as_object().into_iter().flatten() {

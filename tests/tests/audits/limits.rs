@@ -1,6 +1,6 @@
 //! The time an audit may take: what runs it out, what does not, and what is said of it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use goal_tests::{Pi, Reply, Steps, patience, poll};
 use serde_json::json;
@@ -33,7 +33,6 @@ fn assert_left(pi: &Pi, trial: &Trial) {
 #[test]
 fn silence_in_mid_answer_ends_the_audit_and_what_comes_later_is_ignored() {
     let court = Court::with(json!({ "idleTimeoutMs": 1000 }));
-    let started = Instant::now();
     let trial = court.judge(
         claims_once(),
         [
@@ -41,7 +40,7 @@ fn silence_in_mid_answer_ends_the_audit_and_what_comes_later_is_ignored() {
             Reply::text("It looks like").stalled(),
         ],
     );
-    assert!(started.elapsed() >= Duration::from_secs(1));
+    assert!(trial.audits[0]["durationMs"].as_u64() >= Some(1_000));
     assert_timed_out(
         &trial,
         "idle_timeout",
