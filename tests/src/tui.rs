@@ -79,6 +79,14 @@ impl Tui {
         self.ask(&["send-keys", "-l", "--", text]);
     }
 
+    /// Pastes text, bracketed, as a terminal does.
+    pub fn paste(&self, text: &str) {
+        let file = self.world.temp().join("paste");
+        fs::write(&file, text).expect("the temp folder can be written");
+        self.ask(&["load-buffer", &file.to_string_lossy()]);
+        self.ask(&["paste-buffer", "-p", "-r"]);
+    }
+
     /// Presses a key by tmux's name for it: `Enter`, `Escape`, `C-c`, `Up`.
     pub fn press(&self, key: &str) {
         self.ask(&["send-keys", key]);

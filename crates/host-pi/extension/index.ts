@@ -3,7 +3,7 @@
  * No handler throws, and none blocks or alters another tool, except to end a run the core has ended.
  * All state lives in this factory's closure, because pi evaluates the module once for many sessions.
  */
-import { type ExtensionAPI, type ExtensionCommandContext, getAgentDir } from "@earendil-works/pi-coding-agent";
+import { type ExtensionAPI, type ExtensionCommandContext, type ExtensionContext, getAgentDir } from "@earendil-works/pi-coding-agent";
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { Core } from "./core.ts";
@@ -96,14 +96,18 @@ export default function goalAuditor(pi: ExtensionAPI): void {
     }
   }
 
-  async function command(text: string, ctx: ExtensionCommandContext): Promise<void> {
+  /** Never throws. */
+  async function command(text: string, ctx: ExtensionContext): Promise<void> {
     session.ctx = ctx;
     goneIsTold = false; // A command is a question: its answer may be told again.
-    const released = headless(ctx) ? effects.waitForRelease() : undefined;
-    if (!core.live) wake();
-    const answer = await core.ask({ type: "command", text, host: hostFacts(pi, session, ctx) }, COMMAND_MS);
-    if (!answer && session.alive) unanswered(text);
-    if (released) await rest(released, ctx);
+    try {
+      if (!core.live) wake();
+      const answer = await core.ask({ type: "command", text, host: hostFacts(pi, session, ctx) }, COMMAND_MS);
+      if (!answer && session.alive) unanswered(text);
+    } catch (error) {
+      const reason = `goal-auditor: ${String(error)}`;
+      if (!effects.release({ approved: false, reason })) effects.tell("error", reason);
+    }
   }
 
   /** The core was lost during a command (a core that is gone has been told). Nothing typed is lost. */
@@ -114,8 +118,18 @@ export default function goalAuditor(pi: ExtensionAPI): void {
   }
 
   /** A headless command ends when the loop rests, and its outcome becomes pi's exit status. */
-  async function rest(released: Promise<Release>, ctx: ExtensionCommandContext): Promise<void> {
-    const { approved, reason } = await released;
+  async function headlessCommand(text: string, ctx: ExtensionCommandContext): Promise<void> {
+    const letGo = core.hold(false);
+    const released = effects.waitForRelease();
+    try {
+      await command(text, ctx);
+      await rest(await released, ctx);
+    } finally {
+      letGo();
+    }
+  }
+
+  async function rest({ approved, reason }: Release, ctx: ExtensionCommandContext): Promise<void> {
     if (reason !== null) process.stderr.write(`${reason}\n`);
     if (exitStatus === undefined) {
       process.once("exit", (code) => {
@@ -126,6 +140,13 @@ export default function goalAuditor(pi: ExtensionAPI): void {
     if (session.alive) await ctx.waitForIdle();
   }
 
+  // pi knows a command by the space behind its name; a line break there, or blank lines before it, come here.
+  pi.on("input", (event, ctx) => {
+    const typed = ctx.hasUI && event.source !== "extension" ? /^\s*\/goal(?=\s)([^]*)$/.exec(event.text) : null;
+    if (!typed) return undefined;
+    setImmediate(() => session.alive && void command(typed[1] ?? "", ctx)); // pi is not idle inside this hook.
+    return { action: "handled" };
+  });
   registerEvents(pi, session, core, effects, announce);
   registerTools(pi, invoke);
   pi.registerCommand("goal", {
@@ -136,16 +157,7 @@ export default function goalAuditor(pi: ExtensionAPI): void {
       const found = SUBCOMMANDS.filter((word) => word.startsWith(typed));
       return found.length > 0 ? found.map((word) => ({ value: word, label: word })) : null;
     },
-    handler: async (text, ctx) => {
-      const letGo = headless(ctx) ? core.hold(false) : undefined;
-      try {
-        await command(text, ctx);
-      } catch (error) {
-        effects.tell("error", `goal-auditor: ${String(error)}`);
-      } finally {
-        letGo?.();
-      }
-    },
+    handler: (text, ctx) => (headless(ctx) ? headlessCommand(text, ctx) : command(text, ctx)),
   });
 }
 
