@@ -11,23 +11,44 @@ use goal_state::{
 };
 
 use crate::deadline::Deadline;
-use crate::effect::{AuditDetails, AuditRecord, Effect, Level, Notice, OpenAuditor};
+use crate::effect::{AuditDetails, AuditRecord, Effect, Level, Notice, OpenAuditor, Rung};
 use crate::engine::Engine;
-use crate::event::{LastAudit, ToolInvoked};
+use crate::event::{LastAudit, Prepared, ToolInvoked};
 use crate::say;
+use crate::workspace::WORKSPACE_MAX_MS;
 
 /// One audit in flight.
 #[derive(Debug)]
 pub(crate) struct ActiveAudit {
     /// Names it in the events of its session.
-    number: u64,
+    pub(crate) number: u64,
     pub(crate) call_id: String,
     pub(crate) turn: u64,
     tag: GoalTag,
-    gate: Gate,
+    pub(crate) gate: Gate,
     claim: Option<String>,
+    prompt: String,
     machine: Audit,
     started_at: WallClock,
+    pub(crate) stage: Stage,
+    pub(crate) rung: Rung,
+    pub(crate) before: Option<String>,
+    pub(crate) after: Option<String>,
+}
+
+/// Where an audit stands.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Stage {
+    /// The driver looks at the workspace and seals it.
+    Preparing { until: Monotonic },
+    /// The auditor is at work.
+    Running,
+    /// The auditor has ended; the driver looks at the workspace again.
+    Inspecting {
+        until: Monotonic,
+        outcome: AuditOutcome,
+        failure: Option<String>,
+    },
 }
 
 /// An audit that ended, before it was told to anybody.
@@ -41,6 +62,15 @@ pub(crate) struct FinishedAudit {
 
 impl ActiveAudit {
     pub(crate) fn deadline(&self) -> Option<(Monotonic, Deadline)> {
+        match &self.stage {
+            Stage::Preparing { until } | Stage::Inspecting { until, .. } => {
+                Some((*until, Deadline::AuditWorkspace))
+            }
+            Stage::Running => self.machine_deadline(),
+        }
+    }
+
+    fn machine_deadline(&self) -> Option<(Monotonic, Deadline)> {
         self.machine.deadline().map(|(at, which)| {
             let which = match which {
                 AuditDeadline::Absolute => Deadline::AuditTimeout,
@@ -52,16 +82,12 @@ impl ActiveAudit {
 }
 
 impl Engine {
-    /// Opens the auditor's session for a claim. The goal is pursued and the run is its own.
+    /// Begins an audit of a claim. The goal is pursued and the run is its own.
     pub(crate) fn start_audit(&mut self, invoked: &ToolInvoked, out: &mut Vec<Effect>) {
         let token = self.token();
         let number = self.number();
         let Some(goal) = &self.goal else { return };
         let gate = goal.gate().clone();
-        let limits = Limits {
-            absolute_ms: gate.timeout_ms,
-            idle_ms: gate.idle_timeout_ms,
-        };
         let prompt = prompts::audit_prompt(&AuditPrompt {
             token: &token,
             objective: goal.objective(),
@@ -69,24 +95,45 @@ impl Engine {
             cwd: &invoked.cwd,
             time_limit_ms: gate.timeout_ms,
         });
-        out.push(Effect::OpenAuditor(Box::new(OpenAuditor {
-            audit: number,
-            call_id: invoked.call_id.clone(),
-            model: gate.model.clone(),
-            thinking_level: gate.thinking_level.clone(),
-            system_prompt: prompts::audit_system_prompt(),
-            prompt,
-        })));
         self.audit = Some(ActiveAudit {
             number,
             call_id: invoked.call_id.clone(),
             turn: invoked.turn,
             tag: goal.tag(),
+            machine: Audit::start(limits(&gate), self.clocks.now.0),
             gate,
             claim: invoked.summary.clone(),
-            machine: Audit::start(limits, self.clocks.now.0),
+            prompt,
             started_at: self.clocks.wall,
+            stage: Stage::Preparing {
+                until: self.clocks.now.after(WORKSPACE_MAX_MS),
+            },
+            rung: Rung::None,
+            before: None,
+            after: None,
         });
+        self.prepare_audit(&invoked.cwd, out);
+    }
+
+    /// The workspace is looked at, and sealed if it can be: the auditor's session may open. Its
+    /// limits begin to run with its first prompt.
+    pub(crate) fn open_auditor(&mut self, prepared: Prepared, out: &mut Vec<Effect>) {
+        let now = self.clocks.now.0;
+        let Some(audit) = &mut self.audit else { return };
+        audit.machine = Audit::start(limits(&audit.gate), now);
+        audit.stage = Stage::Running;
+        audit.rung = prepared.rung;
+        audit.before = prepared.before;
+        out.push(Effect::OpenAuditor(Box::new(OpenAuditor {
+            audit: audit.number,
+            call_id: audit.call_id.clone(),
+            model: audit.gate.model.clone(),
+            thinking_level: audit.gate.thinking_level.clone(),
+            system_prompt: prompts::audit_system_prompt(),
+            prompt: std::mem::take(&mut audit.prompt),
+            rung: prepared.rung,
+            seal: prepared.seal,
+        })));
         self.push_progress(out);
     }
 
@@ -98,8 +145,10 @@ impl Engine {
         out: &mut Vec<Effect>,
     ) {
         let now = self.clocks.now.0;
-        let Some(audit) = self.audit.as_mut().filter(|audit| audit.number == number) else {
-            return; // Late: that audit is over.
+        let at_work =
+            |audit: &&mut ActiveAudit| audit.number == number && audit.stage == Stage::Running;
+        let Some(audit) = self.audit.as_mut().filter(at_work) else {
+            return; // Late: that audit, or its session, is over.
         };
         let tells = matches!(
             event,
@@ -114,9 +163,17 @@ impl Engine {
 
     pub(crate) fn expire_audit(&mut self, out: &mut Vec<Effect>) {
         let now = self.clocks.now.0;
-        if let Some(audit) = &mut self.audit {
-            let step = audit.machine.expire(now);
-            self.follow_audit(step, out);
+        let Some(audit) = &mut self.audit else { return };
+        match &audit.stage {
+            Stage::Running => {
+                let step = audit.machine.expire(now);
+                self.follow_audit(step, out);
+            }
+            Stage::Preparing { until } | Stage::Inspecting { until, .. } => {
+                if until.0 <= now {
+                    self.workspace_took_too_long(out);
+                }
+            }
         }
     }
 
@@ -134,7 +191,7 @@ impl Engine {
             }
             Step::Done(finding) => {
                 let (outcome, failure) = outcome_of(finding);
-                self.finish_audit(outcome, failure, out);
+                self.inspect_workspace(outcome, failure, out);
             }
         }
     }
@@ -179,7 +236,7 @@ impl Engine {
     }
 
     /// The audit is over: record it, count it, act on it, and answer the call.
-    fn finish_audit(
+    pub(crate) fn finish_audit(
         &mut self,
         outcome: AuditOutcome,
         failure: Option<String>,
@@ -233,6 +290,7 @@ impl Engine {
                 checks: machine.checks().to_vec(),
                 duration_ms: machine.elapsed_ms(self.clocks.now.0),
                 report: machine.report(),
+                rung: audit.rung,
                 paused: None,
             },
             thinking_level: audit.gate.thinking_level.clone(),
@@ -241,6 +299,8 @@ impl Engine {
             started_at: audit.started_at,
             gate: audit.gate.clone(),
             failure,
+            before: audit.before.clone(),
+            after: audit.after.clone(),
         }
     }
 
@@ -322,6 +382,7 @@ impl Engine {
                 checks: Vec::new(),
                 duration_ms: 0,
                 report: String::new(),
+                rung: Rung::None,
                 paused: None,
             },
             thinking_level: goal.gate().thinking_level.clone(),
@@ -330,6 +391,8 @@ impl Engine {
             started_at: self.clocks.wall,
             gate: goal.gate().clone(),
             failure: Some(say::core_lost_failure()),
+            before: None,
+            after: None,
         };
         self.audits_ever += 1;
         self.last_audit = Some(last_audit(&record));
@@ -363,6 +426,13 @@ impl Engine {
             call_id: audit.call_id.clone(),
             text,
         });
+    }
+}
+
+const fn limits(gate: &Gate) -> Limits {
+    Limits {
+        absolute_ms: gate.timeout_ms,
+        idle_ms: gate.idle_timeout_ms,
     }
 }
 

@@ -9,6 +9,8 @@ pub enum Deadline {
     AbortGrace,
     /// A run starts again after a model error.
     BackOff,
+    /// The driver takes too long to prepare an audit, or to look at the workspace after it.
+    AuditWorkspace,
     /// The absolute limit of the audit in flight.
     AuditTimeout,
     /// The idle limit of the audit in flight.

@@ -29,6 +29,15 @@ pub enum Effect {
         /// One line.
         text: String,
     },
+    /// Look at the workspace and seal the audit as the settings say; the driver's own work. Answered
+    /// by [`crate::Event::AuditPrepared`].
+    PrepareAudit(Box<PrepareAudit>),
+    /// Look at the workspace again; the driver's own work. Answered by
+    /// [`crate::Event::WorkspaceInspected`].
+    InspectWorkspace {
+        /// The audit.
+        audit: u64,
+    },
     /// Open an auditor session and prompt it.
     OpenAuditor(Box<OpenAuditor>),
     /// Prompt the open auditor session again.
@@ -156,6 +165,8 @@ pub struct AuditDetails {
     pub duration_ms: u64,
     /// The auditor's report.
     pub report: String,
+    /// How it was kept from changing what it judged.
+    pub rung: Rung,
     /// The reason of the pause this audit caused.
     pub paused: Option<String>,
 }
@@ -181,6 +192,44 @@ pub struct AuditRecord {
     pub gate: goal_state::Gate,
     /// Why it failed, in the provider's or our words.
     pub failure: Option<String>,
+    /// Fingerprint of the workspace before the first prompt.
+    pub before: Option<String>,
+    /// Fingerprint of the workspace after the verdict.
+    pub after: Option<String>,
+}
+
+/// What the driver prepares before an auditor looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PrepareAudit {
+    /// Names the audit.
+    pub audit: u64,
+    /// The workspace: the host's working directory.
+    pub workspace: String,
+    /// The sandbox settings of the gate.
+    pub sandbox: goal_state::SandboxGate,
+}
+
+/// How an audit is kept from changing what it judges (the ladder of the sandbox).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rung {
+    /// Every command runs over throw-away overlays.
+    Overlay,
+    /// Commands run as they are; the workspace is fingerprinted around the audit.
+    Fingerprint,
+    /// Nothing: switched off.
+    None,
+}
+
+impl Rung {
+    /// The name saved and shown.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Overlay => "overlay",
+            Self::Fingerprint => "fingerprint",
+            Self::None => "none",
+        }
+    }
 }
 
 /// What an auditor session needs.
@@ -198,6 +247,10 @@ pub struct OpenAuditor {
     pub system_prompt: String,
     /// The first prompt.
     pub prompt: String,
+    /// How the audit is kept from changing what it judges.
+    pub rung: Rung,
+    /// Where its seal is joined, if it is sealed.
+    pub seal: Option<String>,
 }
 
 /// How loud a notice is.

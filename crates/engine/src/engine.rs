@@ -5,7 +5,7 @@ use goal_state::{Ended, Goal, GoalTag, ModelRef, Monotonic, PauseReason, Stop, W
 use crate::audit::ActiveAudit;
 use crate::command::OpenQuestion;
 use crate::deadline::{ABORT_GRACE_MS, Deadline, Deadlines};
-use crate::effect::{Effect, Level, Notice, SavedGoal, StatusView};
+use crate::effect::{Effect, Level, Notice, Rung, SavedGoal, StatusView};
 use crate::event::{Event, LastAudit};
 use crate::run::{OpenProposal, Run};
 use crate::say;
@@ -44,6 +44,8 @@ pub struct Engine {
     pub(crate) proposal: Option<OpenProposal>,
     pub(crate) audit: Option<ActiveAudit>,
     pub(crate) turn_result: Option<TurnResult>,
+    /// The best rung of this machine, and why there is no better one.
+    pub(crate) sandbox: Option<(Rung, Option<String>)>,
     pub(crate) questions: Vec<OpenQuestion>,
     pub(crate) deadlines: Deadlines,
     /// The next continuation owes the executor the auditor's objections.
@@ -99,6 +101,7 @@ impl Engine {
             proposal: None,
             audit: None,
             turn_result: None,
+            sandbox: None,
             questions: Vec::new(),
             deadlines: Deadlines::default(),
             objection_owed: false,
@@ -166,6 +169,11 @@ impl Engine {
             Event::CompactionStarted => self.host.compacting = true,
             Event::CompactionEnded(ended) => self.compaction_ended(ended, out),
             Event::ModelSelected { model } => self.model_selected(model.as_ref(), out),
+            Event::AuditPrepared { audit, prepared } => self.audit_prepared(audit, prepared, out),
+            Event::WorkspaceInspected { audit, inspection } => {
+                self.workspace_inspected(audit, &inspection, out);
+            }
+            Event::SandboxProbed { rung, why } => self.sandbox_probed(rung, why, out),
             Event::Auditor { audit, event } => self.auditor_event(audit, event, out),
             Event::Tick => {} // `expire` has done it.
         }

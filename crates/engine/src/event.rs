@@ -3,6 +3,7 @@
 use goal_audit::AuditorEvent;
 use goal_state::{Goal, GoalTag, ModelRef};
 
+use crate::effect::Rung;
 use crate::settings::Settings;
 
 /// Something that happened on the host. The host reports facts; the engine decides.
@@ -73,6 +74,27 @@ pub enum Event {
         /// The host's model now.
         model: Option<ModelRef>,
     },
+    /// The answer to [`crate::Effect::PrepareAudit`].
+    AuditPrepared {
+        /// The audit.
+        audit: u64,
+        /// What there is, or why the audit cannot be made.
+        prepared: Result<Prepared, String>,
+    },
+    /// The answer to [`crate::Effect::InspectWorkspace`].
+    WorkspaceInspected {
+        /// The audit.
+        audit: u64,
+        /// What was found, or why it could not be looked at.
+        inspection: Result<Inspection, String>,
+    },
+    /// The driver found out which seal this machine allows.
+    SandboxProbed {
+        /// The best rung.
+        rung: Rung,
+        /// Why there is no better one.
+        why: Option<String>,
+    },
     /// Something in the auditor's session.
     Auditor {
         /// The audit it belongs to; late events of an older one are dropped.
@@ -82,6 +104,28 @@ pub enum Event {
     },
     /// A deadline passed.
     Tick,
+}
+
+/// An audit that can begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared {
+    /// How it is kept from changing what it judges.
+    pub rung: Rung,
+    /// Where its seal is joined.
+    pub seal: Option<String>,
+    /// Fingerprint of the workspace.
+    pub before: Option<String>,
+}
+
+/// The workspace after an audit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspection {
+    /// Its fingerprint.
+    pub after: String,
+    /// Paths that changed and are no known by-product of tests and builds; bounded by the driver.
+    pub changed: Vec<String>,
+    /// Added paths that are such by-products.
+    pub forgiven: Vec<String>,
 }
 
 /// A session as it was found.

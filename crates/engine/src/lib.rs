@@ -33,17 +33,18 @@ mod settings;
 mod start;
 mod status;
 mod tools;
+mod workspace;
 
 pub use deadline::Deadline;
 pub use effect::{
     AuditDetails, AuditRecord, Effect, GoalMessage, Level, MessageDetails, Notice, OpenAuditor,
-    Proposal, SavedGoal, StatusView, ToolAnswer,
+    PrepareAudit, Proposal, Rung, SavedGoal, StatusView, ToolAnswer,
 };
 pub use engine::{Clocks, Engine};
 pub use event::{
-    Activity, Command, CompactionEnded, CoreRestart, Event, GoalTool, HostFacts, LastAudit,
-    ModelInfo, OpenCause, Recovered, RunSettled, SessionOpened, Settling, ToolFinished,
-    ToolInvoked,
+    Activity, Command, CompactionEnded, CoreRestart, Event, GoalTool, HostFacts, Inspection,
+    LastAudit, ModelInfo, OpenCause, Prepared, Recovered, RunSettled, SessionOpened, Settling,
+    ToolFinished, ToolInvoked,
 };
 pub use settings::Settings;
 // The vocabulary of the parts, so that drivers need no other crate of the core.

@@ -10,9 +10,9 @@ use goal_state::{
     Stop,
 };
 
-use crate::effect::AuditRecord;
+use crate::effect::{AuditRecord, Rung};
 use crate::engine::Engine;
-use crate::event::LastAudit;
+use crate::event::{Inspection, LastAudit};
 use crate::status::Doing;
 
 /// Columns of an objective inside a sentence.
@@ -172,6 +172,8 @@ fn audit_failure_words(kind: &str) -> &'static str {
         "timeout" => "because it took too long (timeoutMs)",
         "core_lost" => "because the core was lost",
         "session_error" => "because its session broke",
+        "sandbox_unavailable" => "because it could not be sealed or the workspace not be looked at",
+        "workspace_changed" | "workspace" => "because the workspace changed while it ran",
         "hollow_approval" => "with an approval that rests on no check",
         _ => "without a readable verdict",
     }
@@ -556,6 +558,9 @@ fn push_goal_lines(engine: &Engine, goal: &Goal, lines: &mut Vec<String>) {
         lines.push(format!("In a row: {}", streaks.join(", ")));
     }
     lines.push(auditor_line(engine, goal));
+    if let Some((rung, _)) = &engine.sandbox {
+        lines.push(format!("Audits: {}", rung_words(*rung)));
+    }
     if let Some(last) = &engine.last_audit {
         lines.push(last_audit_line(last));
     }
@@ -671,6 +676,88 @@ pub(crate) fn audit_failure(failure: Failure) -> String {
             )
         }
     }
+}
+
+/// Which seal audits have on this machine.
+pub(crate) fn sandbox(rung: Rung, why: Option<&str>) -> String {
+    let why = why.map(|why| format!(" A seal is not possible here: {}.", line(why)));
+    match rung {
+        Rung::Overlay => {
+            "Audits are sealed: the auditor may run anything and changes nothing. Its \
+                          commands work on throw-away copies."
+                .to_owned()
+        }
+        Rung::Fingerprint => format!(
+            "Audits are not sealed, but a changed workspace voids an approval.{}",
+            why.unwrap_or_default()
+        ),
+        Rung::None => "Audits are neither sealed nor watched (sandbox: off).".to_owned(),
+    }
+}
+
+/// The same in a few words, for status and tool results.
+pub(crate) const fn rung_words(rung: Rung) -> &'static str {
+    match rung {
+        Rung::Overlay => "sealed",
+        Rung::Fingerprint => "unsealed, workspace watched",
+        Rung::None => "unsealed",
+    }
+}
+
+/// The workspace could not be read in time.
+pub(crate) fn workspace_too_slow(limit_ms: u64) -> String {
+    format!(
+        "the workspace could not be looked at within {}",
+        duration(limit_ms)
+    )
+}
+
+/// A sealed audit approved, but the tree is not the one it saw.
+pub(crate) fn workspace_changed_by_others(found: &Inspection) -> String {
+    format!(
+        "the workspace was changed by somebody else while the audit ran, so the approval is for a \
+         tree that is gone: {}. Claim again when it is quiet",
+        paths(found.changed.iter().chain(&found.forgiven))
+    )
+}
+
+/// An unsealed audit approved, and the tree changed under it.
+pub(crate) fn workspace_changed_by_audit(found: &Inspection) -> String {
+    format!(
+        "the workspace changed during the audit, by the auditor or by something else, so its \
+         approval does not count: {}",
+        paths(found.changed.iter())
+    )
+}
+
+/// What changed during an audit, for the user.
+pub(crate) fn workspace_notice(found: &Inspection) -> String {
+    let mut text = "The workspace changed during the audit.".to_owned();
+    if !found.changed.is_empty() {
+        text.push_str(&format!("\nChanged: {}", paths(found.changed.iter())));
+    }
+    if !found.forgiven.is_empty() {
+        text.push_str(&format!(
+            "\nBy-products of tests or builds: {}",
+            paths(found.forgiven.iter())
+        ));
+    }
+    text
+}
+
+/// Paths of a notice, at most so many.
+const PATHS_MAX: usize = 10;
+
+fn paths<'a>(all: impl Iterator<Item = &'a String>) -> String {
+    let all: Vec<&String> = all.collect();
+    let shown: Vec<String> = all.iter().take(PATHS_MAX).map(|path| line(path)).collect();
+    let more = all.len().saturating_sub(PATHS_MAX);
+    let more = if more == 0 {
+        String::new()
+    } else {
+        format!(" and {more} more")
+    };
+    format!("{}{more}", shown.join(", "))
 }
 
 /// What was wrong with an answer that is no verdict, in words.

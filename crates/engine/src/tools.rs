@@ -173,7 +173,10 @@ fn is_complete(given: &str) -> bool {
 const fn is_failure(outcome: &AuditOutcome) -> bool {
     match outcome {
         AuditOutcome::Approved | AuditOutcome::Disapproved | AuditOutcome::NoVerdict(_) => false,
-        AuditOutcome::Failed(_) | AuditOutcome::StaleGoal | AuditOutcome::Aborted { .. } => true,
+        AuditOutcome::Failed(_)
+        | AuditOutcome::StaleWorkspace
+        | AuditOutcome::StaleGoal
+        | AuditOutcome::Aborted { .. } => true,
     }
 }
 
@@ -208,6 +211,7 @@ fn result_text(token: &str, record: &crate::effect::AuditRecord) -> String {
         duration_ms: details.duration_ms,
         report: &details.report,
         number: record.number,
+        seal: say::rung_words(details.rung),
     })
 }
 
@@ -217,6 +221,7 @@ const fn audit_word(outcome: &AuditOutcome) -> AuditWord {
         AuditOutcome::Disapproved => AuditWord::Disapproved,
         AuditOutcome::NoVerdict(_) => AuditWord::NoVerdict,
         AuditOutcome::Failed(_) => AuditWord::Failed,
+        AuditOutcome::StaleWorkspace => AuditWord::StaleWorkspace,
         AuditOutcome::StaleGoal => AuditWord::StaleGoal,
         AuditOutcome::Aborted { .. } => AuditWord::Aborted,
     }

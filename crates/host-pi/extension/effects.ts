@@ -30,7 +30,7 @@ export function customMessage(message: MessageWire) {
 
 /** The result of a call that no core answers. */
 export function withoutCore(why: "core_lost" | "core_missing"): ToolResult {
-  const details = { outcome: "failed", why, model: "", checks: [], durationMs: 0, report: "" };
+  const details = { outcome: "failed", why, model: "", checks: [], durationMs: 0, report: "", rung: "none" };
   return { content: [{ type: "text", text: TEXTS.coreMissing }], details, isError: true };
 }
 

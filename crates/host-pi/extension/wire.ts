@@ -500,7 +500,11 @@ systemPrompt: string,
 /**
  * The first prompt.
  */
-prompt: string, } | { "type": "prompt_auditor", 
+prompt: string, 
+/**
+ * Where the audit's seal is joined; null when it has none.
+ */
+seal: string | null, } | { "type": "prompt_auditor", 
 /**
  * The audit.
  */
@@ -665,9 +669,17 @@ startedAt: number,
  */
 durationMs: number, 
 /**
- * Rung of the sandbox ladder.
+ * Rung of the sandbox ladder: `overlay`, `fingerprint` or `none`.
  */
 rung: string, 
+/**
+ * Fingerprint of the workspace before the first prompt.
+ */
+before?: string, 
+/**
+ * Fingerprint of the workspace after the verdict; an approval holds for this tree.
+ */
+after?: string, 
 /**
  * What the goal was judged by.
  */
@@ -983,9 +995,17 @@ startedAt: number,
  */
 durationMs: number, 
 /**
- * Rung of the sandbox ladder.
+ * Rung of the sandbox ladder: `overlay`, `fingerprint` or `none`.
  */
 rung: string, 
+/**
+ * Fingerprint of the workspace before the first prompt.
+ */
+before?: string, 
+/**
+ * Fingerprint of the workspace after the verdict; an approval holds for this tree.
+ */
+after?: string, 
 /**
  * What the goal was judged by.
  */
@@ -1044,6 +1064,10 @@ durationMs: number,
  * The report, cut.
  */
 report: string, 
+/**
+ * As in [`AuditWire`].
+ */
+rung: string, 
 /**
  * The reason of the pause the audit caused.
  */

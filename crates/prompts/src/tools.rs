@@ -146,6 +146,8 @@ pub struct AuditResult<'a> {
     pub report: &'a str,
     /// Which audit of the goal this was.
     pub number: u32,
+    /// How it was kept from changing what it judged, in a few words.
+    pub seal: &'a str,
 }
 
 /// Words the result of an audit, and what to do next.
@@ -167,7 +169,8 @@ The reason, quoted as data:
     }
     let _ = write!(
         text,
-        "\nAuditor: {model}; {}; took {}.\n{}",
+        "\nAuditor: {model} ({}); {}; took {}.\n{}",
+        for_display(result.seal, NAME_MAX_COLUMNS),
         checks_words(result.checks),
         duration(result.duration_ms),
         next_step(result.outcome),

@@ -142,10 +142,11 @@ pub fn event(wire: EventWire, config_path: Option<&str>) -> Option<Event> {
     })
 }
 
-/// The lines an engine's effect becomes.
+/// What an engine's effect is on the wire; `None` for what the driver does by itself.
 #[must_use]
-pub fn effect(effect: Effect) -> EffectWire {
-    match effect {
+pub fn effect(effect: Effect) -> Option<EffectWire> {
+    Some(match effect {
+        Effect::PrepareAudit(_) | Effect::InspectWorkspace { .. } => return None,
         Effect::SaveGoal(saved) => EffectWire::SaveEntry {
             entry: goal_entry(saved),
         },
@@ -177,6 +178,7 @@ pub fn effect(effect: Effect) -> EffectWire {
             thinking_level: open.thinking_level,
             system_prompt: open.system_prompt,
             prompt: open.prompt,
+            seal: open.seal,
         },
         Effect::PromptAuditor { audit, text } => EffectWire::PromptAuditor { audit, text },
         Effect::CloseAuditor { audit } => EffectWire::CloseAuditor { audit },
@@ -205,7 +207,7 @@ pub fn effect(effect: Effect) -> EffectWire {
         },
         Effect::RestoreInput { text } => EffectWire::RestoreInput { text },
         Effect::Release { approved, reason } => EffectWire::Release { approved, reason },
-    }
+    })
 }
 
 fn open_cause(wire: OpenCauseWire) -> OpenCause {
@@ -391,7 +393,7 @@ fn propose(proposal: Proposal) -> EffectWire {
     EffectWire::Propose {
         proposal: proposal.number,
         message: proposal.message.map(message_wire),
-        effects: proposal.effects.into_iter().map(effect).collect(),
+        effects: proposal.effects.into_iter().filter_map(effect).collect(),
     }
 }
 
@@ -516,9 +518,6 @@ pub fn some_unless_zero<N: Default + PartialEq>(limit: N) -> Option<N> {
     (limit != N::default()).then_some(limit)
 }
 
-/// No sandbox exists in this version: the lowest rung is what every audit ran on.
-const RUNG: &str = "none";
-
 fn audit_entry(record: AuditRecord) -> EntryWire {
     let details = details_wire(record.details);
     EntryWire::Audit {
@@ -537,7 +536,9 @@ fn audit_entry(record: AuditRecord) -> EntryWire {
             usage: usage_wire(record.usage),
             started_at: record.started_at.0,
             duration_ms: details.duration_ms,
-            rung: RUNG.to_owned(),
+            rung: details.rung,
+            before: record.before,
+            after: record.after,
             gate: gate_wire(&record.gate),
             report: details.report,
         }),
@@ -552,6 +553,7 @@ fn details_wire(details: AuditDetails) -> AuditDetailsWire {
         checks: details.checks.into_iter().map(check_wire).collect(),
         duration_ms: details.duration_ms,
         report: details.report,
+        rung: details.rung.name().to_owned(),
         paused: details.paused,
     }
 }

@@ -111,6 +111,8 @@ pub enum EffectWire {
         system_prompt: String,
         /// The first prompt.
         prompt: String,
+        /// Where the audit's seal is joined; null when it has none.
+        seal: Option<String>,
     },
     /// Prompt the auditor again.
     PromptAuditor {

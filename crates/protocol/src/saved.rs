@@ -225,8 +225,16 @@ pub struct AuditWire {
     /// How long it took.
     #[ts(type = "number")]
     pub duration_ms: u64,
-    /// Rung of the sandbox ladder.
+    /// Rung of the sandbox ladder: `overlay`, `fingerprint` or `none`.
     pub rung: String,
+    /// Fingerprint of the workspace before the first prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub before: Option<String>,
+    /// Fingerprint of the workspace after the verdict; an approval holds for this tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub after: Option<String>,
     /// What the goal was judged by.
     pub gate: GateWire,
     /// The full report.
@@ -267,6 +275,8 @@ pub struct AuditDetailsWire {
     pub duration_ms: u64,
     /// The report, cut.
     pub report: String,
+    /// As in [`AuditWire`].
+    pub rung: String,
     /// The reason of the pause the audit caused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

@@ -17,6 +17,8 @@ pub enum AuditOutcome {
     NoVerdict(NoVerdictWhy),
     /// The audit could not be made.
     Failed(FailureKind),
+    /// Somebody else changed the workspace while a sealed audit judged it.
+    StaleWorkspace,
     /// The goal changed meanwhile; nothing is written for another goal.
     StaleGoal,
     /// The user or the host stopped it.
@@ -35,7 +37,7 @@ impl AuditOutcome {
             Self::Disapproved => "disapproved",
             Self::NoVerdict(_) => "no_verdict",
             Self::Failed(_) => "failed",
-            Self::StaleGoal => "stale",
+            Self::StaleWorkspace | Self::StaleGoal => "stale",
             Self::Aborted { .. } => "aborted",
         }
     }
@@ -46,6 +48,7 @@ impl AuditOutcome {
         match self {
             Self::NoVerdict(why) => Some(why.name()),
             Self::Failed(kind) => Some(kind.name()),
+            Self::StaleWorkspace => Some("workspace"),
             Self::StaleGoal => Some("goal"),
             Self::Aborted { by_command: true } => Some("command"),
             Self::Aborted { by_command: false } => Some("user"),
@@ -106,6 +109,10 @@ pub enum FailureKind {
     CoreLost,
     /// The auditor's session could not be opened, or broke.
     SessionError,
+    /// A seal is required and there is none, or the workspace could not be looked at.
+    SandboxUnavailable,
+    /// The workspace changed during an audit that was not sealed.
+    WorkspaceChanged,
 }
 
 impl FailureKind {
@@ -120,6 +127,8 @@ impl FailureKind {
             Self::Timeout => "timeout",
             Self::CoreLost => "core_lost",
             Self::SessionError => "session_error",
+            Self::SandboxUnavailable => "sandbox_unavailable",
+            Self::WorkspaceChanged => "workspace_changed",
         }
     }
 }
@@ -169,7 +178,7 @@ impl Goal {
             AuditOutcome::Aborted { by_command } => return aborted(*by_command),
             AuditOutcome::StaleGoal => return Consequence::GoOn,
             AuditOutcome::Disapproved => self.count_disapproval(mark),
-            AuditOutcome::NoVerdict(_) | AuditOutcome::Failed(_) => {
+            AuditOutcome::NoVerdict(_) | AuditOutcome::Failed(_) | AuditOutcome::StaleWorkspace => {
                 self.totals.audits += 1;
                 self.totals.failure_streak += 1;
             }

@@ -1,11 +1,14 @@
 //! Drives the engine: stamps events with the clocks, turns effects into lines, keeps the token.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use goal_config::Loaded;
-use goal_engine::{Clocks, Effect, Engine, Event, Level, Monotonic, Notice, WallClock};
+use goal_engine::{
+    Clocks, Effect, Engine, Event, Level, Monotonic, Notice, Prepared, Rung, WallClock,
+};
 use goal_protocol::{EffectWire, EventWire, LineOut, PROTOCOL_VERSION};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -183,16 +186,22 @@ impl Driver {
         );
         self.draining = true;
         let mut effects: Vec<Effect> = told.into_iter().collect();
-        for event in events {
+        let mut events = VecDeque::from(events);
+        while let Some(event) = events.pop_front() {
             let clocks = self.clocks();
+            let from = effects.len();
             if let Some(link) = &mut self.link {
                 link.engine.handle(clocks, event, &mut effects);
             }
+            events.extend(effects[from..].iter().filter_map(own_work));
         }
         if let Some(token) = self.link.as_ref().map(|link| link.token.clone())
             && (id.is_some() || !effects.is_empty())
         {
-            let effects = effects.into_iter().map(goal_protocol::effect).collect();
+            let effects = effects
+                .into_iter()
+                .filter_map(goal_protocol::effect)
+                .collect();
             self.send(&token, id, effects);
         }
         self.draining = false;
@@ -260,6 +269,22 @@ impl Link {
             })
         })
     }
+}
+
+/// What the driver does by itself, and what it found. Nothing is sealed or watched in this version.
+fn own_work(effect: &Effect) -> Option<Event> {
+    let Effect::PrepareAudit(prepare) = effect else {
+        return None;
+    };
+    let prepared = Ok(Prepared {
+        rung: Rung::None,
+        seal: None,
+        before: None,
+    });
+    Some(Event::AuditPrepared {
+        audit: prepare.audit,
+        prepared,
+    })
 }
 
 /// The moments at which a change of the settings is looked for: often enough to be told in time,
