@@ -149,14 +149,11 @@ impl Audit {
                 call_id,
                 tool,
                 args,
-            } => {
-                self.in_flight.push(InFlight {
-                    call_id,
-                    tool,
-                    args,
-                });
-                self.disarm_idle()
-            }
+            } => self.on_tool_started(InFlight {
+                call_id,
+                tool,
+                args,
+            }),
             AuditorEvent::ToolFinished {
                 call_id,
                 tool,
@@ -263,6 +260,19 @@ impl Audit {
             self.remark(answer.text.trim());
         }
         self.last = Some(answer);
+        self.disarm_idle()
+    }
+
+    fn on_tool_started(&mut self, call: InFlight) -> Step {
+        // An answer that a tool call follows is not the final one, whatever it says of itself.
+        if let Some(answer) = self
+            .last
+            .as_mut()
+            .filter(|last| last.stop == StopKind::Stop)
+        {
+            answer.stop = StopKind::ToolUse;
+        }
+        self.in_flight.push(call);
         self.disarm_idle()
     }
 

@@ -249,7 +249,7 @@ impl Engine {
         out.push(Effect::CloseAuditor {
             audit: audit.number,
         });
-        let standing = self.goal.as_ref().is_some_and(|goal| goal.is(&audit.tag));
+        let standing = self.pursued().as_ref() == Some(&audit.tag);
         // A verdict counts for the very goal that was judged, or not at all.
         let aborted = matches!(outcome, AuditOutcome::Aborted { .. });
         let outcome = if standing || aborted {
@@ -257,7 +257,7 @@ impl Engine {
         } else {
             AuditOutcome::StaleGoal
         };
-        self.audits_ever += 1;
+        self.audits_ever = self.audits_ever.saturating_add(1);
         let record = self.record(&audit, outcome, failure);
         let stop = if standing {
             self.count_audit(&audit, &record, out)
@@ -375,7 +375,7 @@ impl Engine {
         };
         let record = AuditRecord {
             tag: goal.tag(),
-            number: self.audits_ever + 1,
+            number: self.audits_ever.saturating_add(1),
             details: AuditDetails {
                 outcome: AuditOutcome::Failed(FailureKind::CoreLost),
                 model: goal.gate().model.clone(),
@@ -394,7 +394,7 @@ impl Engine {
             before: None,
             after: None,
         };
-        self.audits_ever += 1;
+        self.audits_ever = record.number;
         self.last_audit = Some(last_audit(&record));
         self.push_record(&record, out);
         let Some(goal) = &mut self.goal else { return };
@@ -406,10 +406,7 @@ impl Engine {
         });
         match consequence {
             Consequence::Pause(stop) => {
-                self.pause(stop, out);
-                if self.host.running {
-                    out.push(Effect::EndRun);
-                }
+                self.stop(stop, out);
             }
             Consequence::Complete | Consequence::GoOn => self.save(out),
         }

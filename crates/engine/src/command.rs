@@ -1,12 +1,12 @@
 //! `/goal …`
 
-use goal_state::{AuditOutcome, Ended, Objective, PauseReason, Phase, Stop};
+use goal_state::{AuditOutcome, Ended, Objective, PauseReason, Stop};
 
 use crate::effect::{Effect, Level, Notice};
 use crate::engine::{Engine, Headless};
 use crate::event::{Activity, Command, HostFacts};
 use crate::say;
-use crate::start::Waiting;
+use crate::start::{Begin, Waiting};
 
 /// Questions that may be open at once; a client that asks for more is answered with a refusal.
 const QUESTIONS_MAX: usize = 8;
@@ -86,8 +86,8 @@ impl Engine {
             Form::Help => self.reply(Level::Info, say::help(), out),
             Form::Reserved(word) => self.reply(Level::Info, say::reserved(word), out),
             Form::Bare => self.refuse_start(say::nothing_to_set(), &command.text, out),
-            Form::Pause => self.pause_command(host, out),
-            Form::Clear => self.clear_command(host, out),
+            Form::Pause => self.pause_command(out),
+            Form::Clear => self.clear_command(out),
             Form::Resume => self.resume_command(host, out),
             Form::Objective(text) => self.objective_command(text, command, out),
         }
@@ -113,32 +113,31 @@ impl Engine {
         }
     }
 
-    fn pause_command(&mut self, host: &HostFacts, out: &mut Vec<Effect>) {
+    fn pause_command(&mut self, out: &mut Vec<Effect>) {
+        if self.newer_version {
+            return self.reply(Level::Info, say::newer_version(), out);
+        }
         if self.pursued().is_none() {
             let text = say::nothing_to_pause(self.goal.as_ref());
             return self.reply(Level::Info, text, out);
         }
-        let ends_run = self.run_to_end(host);
-        if self.audit.is_some() {
-            self.break_off_audit(AuditOutcome::Aborted { by_command: true }, out);
-        } else {
-            self.pause(
-                Stop {
-                    reason: PauseReason::User,
-                    detail: None,
-                },
-                out,
-            );
-        }
+        let ends_run = self.goals_run_goes_on();
+        self.break_off_audit(AuditOutcome::Aborted { by_command: true }, out);
+        self.pause(Stop::plain(PauseReason::User), out);
         out.extend(ends_run.then_some(Effect::EndRun));
     }
 
-    fn clear_command(&mut self, host: &HostFacts, out: &mut Vec<Effect>) {
+    fn clear_command(&mut self, out: &mut Vec<Effect>) {
         let Some(goal) = &self.goal else {
-            return self.reply(Level::Info, say::nothing_to_clear(), out);
+            let text = if self.newer_version {
+                say::newer_version()
+            } else {
+                say::nothing_to_clear()
+            };
+            return self.reply(Level::Info, text, out);
         };
         let text = say::cleared(goal);
-        let ends_run = self.run_to_end(host);
+        let ends_run = self.goals_run_goes_on();
         self.remove(
             Ended::Cleared,
             AuditOutcome::Aborted { by_command: true },
@@ -156,11 +155,6 @@ impl Engine {
         self.end(ended, out);
     }
 
-    /// Whether a run of the goal is going and has to be ended with it.
-    fn run_to_end(&self, host: &HostFacts) -> bool {
-        self.run_is_the_goals() && (self.host.running || host.activity == Activity::Running)
-    }
-
     fn resume_command(&mut self, host: &HostFacts, out: &mut Vec<Effect>) {
         if let Some(why) = self.nothing_to_resume(host) {
             return self.refuse_start(why, "", out);
@@ -174,7 +168,8 @@ impl Engine {
                 }
                 self.disarm();
                 self.save(out);
-                self.started(say::resumed(self.goal.as_ref()), notice, host, true, out);
+                let text = say::resumed(self.goal.as_ref());
+                self.started(text, notice, host, Begin::Resumed, out);
             }
         }
     }
@@ -186,12 +181,13 @@ impl Engine {
         let Some(goal) = &self.goal else {
             return Some(say::no_goal_to_resume());
         };
-        let busy = self.host.running || host.activity != Activity::Idle;
-        match goal.phase() {
-            Phase::Held | Phase::Paused(_) => None,
-            Phase::Pursuing if self.waiting.is_some() => Some(say::starts_soon()),
-            Phase::Pursuing if busy => Some(say::already_pursued()),
-            Phase::Pursuing => None,
+        if !goal.is_pursuing() || self.waiting.is_some_and(Waiting::is_restart) {
+            return None;
+        }
+        let busy = self.host.running || host.activity != Activity::Idle || self.is_starting();
+        match self.waiting {
+            Some(_) => Some(say::starts_soon()),
+            None => busy.then(say::already_pursued),
         }
     }
 
@@ -271,13 +267,13 @@ impl Engine {
             Ok(resolved) => resolved,
             Err(why) => return self.refuse_start(why, typed, out),
         };
-        let ends_run = self.run_to_end(host);
+        let ends_run = self.goals_run_goes_on();
         self.remove(Ended::Replaced, AuditOutcome::StaleGoal, out);
         self.goal = Some(self.new_goal(objective, gate));
         self.save(out);
         let text = say::started(self);
         out.extend(ends_run.then_some(Effect::EndRun));
-        self.started(text, notice, host, false, out);
+        self.started(text, notice, host, Begin::First, out);
     }
 
     fn started(
@@ -285,7 +281,7 @@ impl Engine {
         text: String,
         notice: Option<String>,
         host: &HostFacts,
-        resumed: bool,
+        begin: Begin,
         out: &mut Vec<Effect>,
     ) {
         if let Some(headless) = &mut self.headless {
@@ -298,7 +294,7 @@ impl Engine {
                 text,
             })
         }));
-        self.begin(host, resumed, out);
+        self.begin(host, begin, out);
     }
 }
 
@@ -308,13 +304,6 @@ fn give_back(typed: &str, out: &mut Vec<Effect>) {
         out.push(Effect::RestoreInput {
             text: format!("/goal {}", typed.trim()),
         });
-    }
-}
-
-impl Waiting {
-    /// Whether something waits for the host to come to rest.
-    pub(crate) const fn is_for_rest(self) -> bool {
-        matches!(self, Self::ForRest { .. })
     }
 }
 

@@ -1,6 +1,9 @@
 //! The engine's state and its dispatch. Each event's meaning is in the module named for it.
 
-use goal_state::{Ended, Goal, GoalTag, ModelRef, Monotonic, PauseReason, Stop, WallClock};
+use goal_prompts::safe;
+use goal_state::{
+    AuditOutcome, Ended, Goal, GoalTag, ModelRef, Monotonic, PauseReason, Stop, WallClock,
+};
 
 use crate::audit::ActiveAudit;
 use crate::command::OpenQuestion;
@@ -25,6 +28,11 @@ pub struct Clocks {
     pub fresh: u64,
 }
 
+/// A run that was asked for begins within this time; later it is taken for lost.
+const START_MS: u64 = 2_000;
+/// Characters of others' words that a stop keeps.
+const STOP_DETAIL_MAX_CHARS: usize = 4_000;
+
 /// The goal loop of one host process. See the crate's head for the law of its drive.
 #[derive(Debug)]
 pub struct Engine {
@@ -39,6 +47,8 @@ pub struct Engine {
     pub(crate) audits_ever: u32,
     pub(crate) last_audit: Option<LastAudit>,
     pub(crate) run: Option<Run>,
+    /// When a run was asked for that has not begun yet.
+    pub(crate) starting: Option<Monotonic>,
     /// What wants to start while the host is busy: one slot.
     pub(crate) waiting: Option<Waiting>,
     pub(crate) proposal: Option<OpenProposal>,
@@ -55,9 +65,10 @@ pub struct Engine {
     /// The branch was written by a newer version: nothing is saved over it.
     pub(crate) newer_version: bool,
     pub(crate) headless: Option<Headless>,
-    pub(crate) numbers: u64,
-    saved: Option<SavedGoal>,
-    shown: StatusView,
+    /// What the host was told to save last.
+    pub(crate) saved: Option<SavedGoal>,
+    /// What the host was told to show last; `None` when it has forgotten.
+    shown: Option<StatusView>,
 }
 
 /// The host as the engine follows it.
@@ -97,6 +108,7 @@ impl Engine {
             audits_ever: 0,
             last_audit: None,
             run: None,
+            starting: None,
             waiting: None,
             proposal: None,
             audit: None,
@@ -108,9 +120,8 @@ impl Engine {
             reminded: false,
             newer_version: false,
             headless: None,
-            numbers: 0,
             saved: None,
-            shown: StatusView::default(),
+            shown: Some(StatusView::default()),
         }
     }
 
@@ -162,7 +173,7 @@ impl Engine {
             Event::ToolInvoked(invoked) => self.tool_invoked(&invoked, out),
             Event::ToolCancelled { call_id } => self.tool_cancelled(&call_id, out),
             Event::Settling(settling) => self.settling(&settling, out),
-            Event::ProposalTaken { proposal } => self.proposal_taken(proposal),
+            Event::ProposalTaken { proposal } => self.proposal_taken(proposal, out),
             Event::ProposalYielded { proposal } => self.proposal_yielded(proposal),
             Event::RunSettled(settled) => self.run_settled(settled, out),
             Event::Interrupt => self.interrupt(out),
@@ -212,13 +223,15 @@ impl Engine {
 
     fn pause_aborted(&mut self, out: &mut Vec<Effect>) {
         self.deadlines.abort_grace = None;
-        self.pause(
-            Stop {
-                reason: PauseReason::Aborted,
-                detail: None,
-            },
-            out,
-        );
+        self.break_off_audit(AuditOutcome::Aborted { by_command: false }, out);
+        self.stop(Stop::plain(PauseReason::Aborted), out);
+    }
+
+    /// Pauses the goal, and ends its run if one is going: no model request follows a pause.
+    pub(crate) fn stop(&mut self, stop: Stop, out: &mut Vec<Effect>) {
+        let going = self.goals_run_goes_on();
+        self.pause(stop, out);
+        out.extend(going.then_some(Effect::EndRun));
     }
 
     /// Pauses a pursuing goal: saved, said, and nothing of it left armed.
@@ -227,13 +240,13 @@ impl Engine {
         let Some(goal) = self.goal.as_mut().filter(|goal| goal.is_pursuing()) else {
             return;
         };
-        goal.pause(stop, now);
+        goal.pause(bounded(stop), now);
         self.disarm();
         self.after_pause(out);
     }
 
     /// What every pause brings with it, once the goal is paused.
-    pub(crate) fn after_pause(&mut self, out: &mut Vec<Effect>) {
+    fn after_pause(&mut self, out: &mut Vec<Effect>) {
         self.reminded = false;
         self.save(out);
         if let Some(text) = self
@@ -269,6 +282,7 @@ impl Engine {
 
     /// Nothing of the goal may start by itself any more.
     pub(crate) fn disarm(&mut self) {
+        self.starting = None;
         self.waiting = None;
         self.deadlines = Deadlines::default();
     }
@@ -305,9 +319,12 @@ impl Engine {
     }
 
     /// A fresh number for questions, proposals and audits.
+    ///
+    /// Numbers are not counted but drawn: the host may still answer a question of a core that was
+    /// lost, and that answer must fit nothing here. They keep within the integers of JSON.
     pub(crate) const fn number(&mut self) -> u64 {
-        self.numbers += 1;
-        self.numbers
+        self.fresh_used += 1;
+        mix(self.clocks.fresh, self.fresh_used) >> 11
     }
 
     /// Whether the run that is going on belongs to the goal as it is now, and the goal is pursued.
@@ -315,6 +332,17 @@ impl Engine {
         let tag = self.run.as_ref().and_then(|run| run.tag.as_ref());
         let goal = self.goal.as_ref().filter(|goal| goal.is_pursuing());
         goal.zip(tag).is_some_and(|(goal, tag)| goal.is(tag))
+    }
+
+    /// Whether a run of the goal is going, or was asked for and is about to begin.
+    pub(crate) fn goals_run_goes_on(&self) -> bool {
+        self.run_is_the_goals() || (self.pursued().is_some() && self.starting.is_some())
+    }
+
+    /// Whether a run was asked for just now, so that the host may not know of it yet.
+    pub(crate) fn is_starting(&self) -> bool {
+        self.starting
+            .is_some_and(|since| self.clocks.now.since(since) < START_MS)
     }
 
     /// The tag of the goal, if it is pursued.
@@ -334,19 +362,24 @@ impl Engine {
 
     fn show_status(&mut self, out: &mut Vec<Effect>) {
         let view = status::view(self);
-        if view != self.shown {
-            self.shown = view.clone();
+        if self.shown.as_ref() != Some(&view) {
+            self.shown = Some(view.clone());
             out.push(Effect::ShowStatus(view));
         }
     }
 
     /// The status must be sent again, whatever was shown.
     pub(crate) fn forget_shown(&mut self) {
-        self.shown = StatusView {
-            waiting: true,
-            ..StatusView::default()
-        };
+        self.shown = None;
     }
+}
+
+/// A stop whose quote is short enough to be kept.
+pub(crate) fn bounded(stop: Stop) -> Stop {
+    let detail = stop
+        .detail
+        .map(|text| safe::cut(&text, STOP_DETAIL_MAX_CHARS).into_owned());
+    Stop { detail, ..stop }
 }
 
 /// SplitMix64: spreads the driver's fresh number over as many tokens as an event needs.

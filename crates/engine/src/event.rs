@@ -163,6 +163,8 @@ pub struct CoreRestart {
     pub audit_lost: bool,
     /// The host is in a run.
     pub running: bool,
+    /// The full goal message is still in the context.
+    pub full_message_present: bool,
     /// A headless command still waits for the end of the goal.
     pub headless: bool,
 }

@@ -126,12 +126,13 @@ pub(crate) fn classify(message: &str) -> ModelErrorKind {
 
 /// A rate counted in tokens sounds like an overflow ("too many tokens, please wait").
 fn is_throttled(lower: &str) -> bool {
-    const WORDS: [&str; 5] = [
+    const WORDS: [&str; 6] = [
         "rate limit",
         "rate-limit",
         "rate_limit",
         "too many requests",
         "throttl",
+        "per minute",
     ];
     leading_code(lower) == Some("429") || WORDS.iter().any(|word| lower.contains(word))
 }
@@ -269,6 +270,16 @@ mod tests {
             ("503: {\"type\":\"server_error\"}", Transient),
             ("500: {\"error\":\"billing service is down\"}", Transient),
             ("429: rate-limited upstream", Transient),
+            (
+                "ThrottlingException: Too many tokens, please wait before trying again.",
+                Transient,
+            ),
+            (
+                "429: {\"error\":{\"type\":\"rate_limit_error\",\"message\":\"would exceed 40,000 input \
+                 tokens per minute; reduce the length\"}}",
+                Transient,
+            ),
+            ("You exceeded your current quota; see rate limits", Quota),
             ("Stream ended without finish_reason", Transient),
             ("socket hang up", Transient),
             ("", Transient),

@@ -4,8 +4,8 @@ use goal_state::{
     Decision, Goal, GoalTag, IDLE_TURNS_MAX, ModelErrorKind, PauseReason, RunEnd, RunSummary, Stop,
 };
 
-use crate::effect::{Effect, GoalMessage, Level, Notice, Proposal};
-use crate::engine::Engine;
+use crate::effect::{Effect, GoalMessage, Level, Notice, Proposal, SavedGoal};
+use crate::engine::{Engine, bounded};
 use crate::event::{CompactionEnded, RunSettled, Settling, ToolFinished};
 use crate::message::NudgeWhy;
 use crate::model_error::classify;
@@ -64,6 +64,8 @@ pub(crate) struct OpenProposal {
     goal: Option<Goal>,
     /// Whether the objections are still owed after it.
     objection_owed: bool,
+    /// What is saved with it.
+    saved: Option<SavedGoal>,
     /// It reminds the user of a goal at rest.
     reminds: bool,
     next: Next,
@@ -82,13 +84,21 @@ impl Engine {
     /// The host left rest.
     pub(crate) fn run_started(&mut self) {
         self.host.running = true;
+        self.starting = None;
         self.deadlines.back_off = None;
-        self.run = Some(Run::of(if self.waiting.is_some() {
-            None
-        } else {
-            self.pursued()
-        }));
+        // Whatever run this is, it takes the place of a restart that waited.
+        self.waiting.take_if(|waiting| waiting.is_restart());
+        let others = self.waiting.is_some();
+        self.run = Some(Run::of(self.pursued().filter(|_| !others)));
         self.turn_result = None;
+    }
+
+    /// A fact that only a run has: a core that was started in its middle did not see it begin.
+    pub(crate) fn note_run(&mut self) {
+        if self.run.is_none() {
+            self.host.running = true;
+            self.run = Some(Run::default());
+        }
     }
 
     /// The user said something.
@@ -130,19 +140,13 @@ impl Engine {
         };
         run.turn_worked = false;
         if ours && !aborted && run.idle_turns >= IDLE_TURNS_MAX {
-            self.pause(
-                Stop {
-                    reason: PauseReason::NoProgress,
-                    detail: None,
-                },
-                out,
-            );
-            out.push(Effect::EndRun);
+            self.stop(Stop::plain(PauseReason::NoProgress), out);
         }
     }
 
     /// The settle boundary: decide, and propose.
     pub(crate) fn settling(&mut self, settling: &Settling, out: &mut Vec<Effect>) {
+        self.note_run();
         self.host.full_message_present = settling.full_message_present;
         let number = self.number();
         let (open, message, effects) = self.propose(number, settling);
@@ -168,12 +172,20 @@ impl Engine {
         let goal = std::mem::replace(&mut self.goal, before);
         let objection_owed = std::mem::replace(&mut self.objection_owed, owed);
         let reminds = self.reminder().is_some();
+        let saved = effects.iter().find_map(|effect| {
+            if let Effect::SaveGoal(saved) = effect {
+                Some(saved.clone())
+            } else {
+                None
+            }
+        });
         (
             OpenProposal {
                 number,
                 base,
                 goal,
                 objection_owed,
+                saved,
                 reminds,
                 next,
             },
@@ -191,32 +203,20 @@ impl Engine {
         if self.deadlines.abort_grace.is_some() {
             return (Next::Rest, None); // Someone stopped it; the grace decides.
         }
-        if let Some(Waiting::ForRest { resumed }) =
-            self.waiting.filter(|_| self.pursued().is_some())
-        {
-            return (Next::Run, self.full_message(resumed));
-        }
-        if !self.run_is_the_goals() {
+        let starts = self.pursued().and(self.waiting).and_then(Waiting::at_rest);
+        if starts.is_none() && !self.run_is_the_goals() {
             effects.extend(self.reminder().map(Effect::Notify));
             return (Next::Rest, None);
         }
-        if self.run.as_ref().is_some_and(|run| run.stopped_by_user) {
-            return self.decide_pause(
-                Stop {
-                    reason: PauseReason::Aborted,
-                    detail: None,
-                },
-                effects,
-            );
+        let stopped = self.run.as_ref().is_some_and(|run| run.stopped_by_user);
+        if stopped && starts.is_none() {
+            return self.decide_pause(Stop::plain(PauseReason::Aborted), effects);
         }
         if !settling.tools_active {
-            return self.decide_pause(
-                Stop {
-                    reason: PauseReason::ToolsOff,
-                    detail: None,
-                },
-                effects,
-            );
+            return self.decide_pause(Stop::plain(PauseReason::ToolsOff), effects);
+        }
+        if let Some(begin) = starts {
+            return (Next::Run, self.full_message(begin.is_resumed()));
         }
         let Some((decision, nudge)) = self.judge_run(settling) else {
             return (Next::Rest, None);
@@ -266,11 +266,11 @@ impl Engine {
     ) -> (Next, Option<GoalMessage>) {
         let now = self.clocks.now;
         if let Some(goal) = &mut self.goal {
-            goal.pause(stop, now);
+            goal.pause(bounded(stop), now);
             let active_ms = goal.active_ms(now);
             let goal = goal.clone();
             let text = say::stopped(&goal, self.last_audit.as_ref());
-            let saved = crate::effect::SavedGoal::Present {
+            let saved = SavedGoal::Present {
                 goal: Box::new(goal),
                 active_ms,
             };
@@ -291,16 +291,12 @@ impl Engine {
     }
 
     /// The host performs the proposal.
-    pub(crate) fn proposal_taken(&mut self, number: u64) {
+    pub(crate) fn proposal_taken(&mut self, number: u64, out: &mut Vec<Effect>) {
         let Some(open) = self.proposal.take_if(|open| open.number == number) else {
             return;
         };
         if open.base != self.goal.as_ref().map(Goal::tag) {
-            // A command came between. What the host does now belongs to the goal as it was.
-            if open.next == Next::Run {
-                self.run = Some(Run::of(open.base));
-            }
-            return;
+            return self.taken_too_late(open, out);
         }
         let paused = self.pursued().is_some() && !open.goal.as_ref().is_some_and(Goal::is_pursuing);
         self.goal = open.goal;
@@ -312,7 +308,7 @@ impl Engine {
         if paused {
             self.disarm();
             self.reminded = false;
-            self.forget_saved();
+            self.saved = open.saved;
             let text = self
                 .goal
                 .as_ref()
@@ -324,9 +320,22 @@ impl Engine {
         self.after_taken(&open.next);
     }
 
+    /// A command came between question and answer: the host performs what is not true any more.
+    fn taken_too_late(&mut self, open: OpenProposal, out: &mut Vec<Effect>) {
+        if open.next == Next::Run {
+            self.run = Some(Run::of(open.base));
+            out.push(Effect::EndRun);
+        }
+        // The newest entry counts at the next load, and that must not be the stale one.
+        if open.saved.is_some() {
+            out.extend(self.saved.clone().map(Effect::SaveGoal));
+        }
+    }
+
     fn after_taken(&mut self, next: &Next) {
         match next {
             Next::Run => {
+                self.deadlines.back_off = None;
                 self.waiting = None;
                 self.run = Some(Run::of(self.pursued()));
                 self.turn_result = None;
@@ -353,6 +362,7 @@ impl Engine {
     /// The host is at rest.
     pub(crate) fn run_settled(&mut self, settled: RunSettled, out: &mut Vec<Effect>) {
         let was_the_goals = self.run_is_the_goals();
+        self.starting = None;
         self.host.running = false;
         self.host.compacting = false;
         self.host.full_message_present = settled.full_message_present;
@@ -389,7 +399,7 @@ impl Engine {
                 let why = run.nudge();
                 let present = self.host.full_message_present;
                 let message = self.continuation(nudge.then_some(&why), present);
-                out.extend(message.map(Effect::StartRun));
+                self.push_start(message, out);
             }
             Decision::BackOff(ms) => {
                 self.deadlines.back_off = Some(self.clocks.now.after(ms));
@@ -400,15 +410,10 @@ impl Engine {
 
     /// The interrupt key while the host is idle stops a back-off.
     pub(crate) fn interrupt(&mut self, out: &mut Vec<Effect>) {
-        let waits = self.deadlines.back_off.is_some() || self.waiting.is_some();
+        let waits =
+            self.deadlines.back_off.is_some() || self.waiting.is_some() || self.is_starting();
         if waits && !self.host.running {
-            self.pause(
-                Stop {
-                    reason: PauseReason::Aborted,
-                    detail: None,
-                },
-                out,
-            );
+            self.stop(Stop::plain(PauseReason::Aborted), out);
         }
     }
 

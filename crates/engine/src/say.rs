@@ -84,26 +84,19 @@ fn what_happened(stop: &Stop, goal: &Goal, last_audit: Option<&LastAudit>) -> St
         ),
         PauseReason::ModelErrors(kind) => model_errors(*kind, stop),
         PauseReason::Rejections => format!(
-            "the auditor refused {} {}. Either the work is not done, or the auditor is too weak or \
+            "the auditor refused {}{}. Either the work is not done, or the auditor is too weak or \
              misconfigured for this objective.{}",
             times(goal.totals.rejection_streak.max(goal.totals.refusal_streak)),
             auditor_words(last_audit),
             heading(stop, " Its last objection:")
         ),
-        PauseReason::AuditFailures(kind) => format!(
-            "{} audits in a row brought no approval, the last one {} {}. That says nothing about \
-             the work: the auditor's model or its provider needs a look.{}",
-            goal.totals.rejection_streak + goal.totals.failure_streak,
-            audit_failure_words(kind),
-            auditor_words(last_audit),
-            heading(stop, " In its own words:")
-        ),
+        PauseReason::AuditFailures(kind) => audit_failures(kind, stop, goal, last_audit),
         PauseReason::ContinuationLimit => format!(
             "it was continued {} times, the limit (maxContinuations).",
             goal.totals.continuations
         ),
         PauseReason::AuditLimit => format!(
-            "{} audits brought no approval, the limit (maxAudits) {}.{}",
+            "{} audits brought no approval, the limit (maxAudits){}.{}",
             goal.totals.audits,
             auditor_words(last_audit),
             heading(stop, " The last report:")
@@ -125,8 +118,13 @@ fn heading(stop: &Stop, words: &str) -> String {
 }
 
 fn auditor_words(last: Option<&LastAudit>) -> String {
-    last.map(|last| format!("(auditor: {})", for_display(&last.model, OBJECTIVE_COLUMNS)))
-        .unwrap_or_default()
+    last.map(|last| {
+        format!(
+            " (auditor: {})",
+            for_display(&last.model, OBJECTIVE_COLUMNS)
+        )
+    })
+    .unwrap_or_default()
 }
 
 fn no_progress(stop: &Stop, goal: &Goal) -> String {
@@ -148,19 +146,34 @@ fn no_progress(stop: &Stop, goal: &Goal) -> String {
 fn model_errors(kind: ModelErrorKind, stop: &Stop) -> String {
     let what = match kind {
         ModelErrorKind::ContextOverflow => {
-            "the conversation no longer fits into the model's context. The provider says:"
+            "the conversation no longer fits into the model's context.".to_owned()
         }
-        ModelErrorKind::Authentication => "the provider does not accept the credentials. It says:",
-        ModelErrorKind::Quota => "the provider's quota or balance is used up. It says:",
-        ModelErrorKind::UnknownModel => "the provider does not know the model. It says:",
+        ModelErrorKind::Authentication => {
+            "the provider does not accept the credentials.".to_owned()
+        }
+        ModelErrorKind::Quota => "the provider's quota or balance is used up.".to_owned(),
+        ModelErrorKind::UnknownModel => "the provider does not know the model.".to_owned(),
         ModelErrorKind::Transient => {
-            return format!(
-                "{ERRORED_RUNS_MAX} runs in a row ended in an error of the model.{}",
-                heading(stop, " The provider says:")
-            );
+            format!("{ERRORED_RUNS_MAX} runs in a row ended in an error of the model.")
         }
     };
-    what.to_owned()
+    format!("{what}{}", heading(stop, " The provider says:"))
+}
+
+fn audit_failures(kind: &str, stop: &Stop, goal: &Goal, last_audit: Option<&LastAudit>) -> String {
+    let (refused, failed) = (goal.totals.rejection_streak, goal.totals.failure_streak);
+    let judged = match refused {
+        0 => "the work itself was not judged".to_owned(),
+        count => format!("{count} of them refused the work"),
+    };
+    format!(
+        "{} audits in a row brought no approval, the last one {}{}. The auditor may be misconfigured \
+         or too weak, or its provider may be failing; {judged}.{}",
+        refused.saturating_add(failed),
+        audit_failure_words(kind),
+        auditor_words(last_audit),
+        heading(stop, " The last one's own words:")
+    )
 }
 
 fn audit_failure_words(kind: &str) -> &'static str {
@@ -182,7 +195,7 @@ fn audit_failure_words(kind: &str) -> &'static str {
 fn way_on(stop: &Stop) -> String {
     match &stop.reason {
         PauseReason::ModelErrors(ModelErrorKind::ContextOverflow) => {
-            format!("Run /compact, then /goal resume. {WAYS_ON}")
+            "Run /compact, then /goal resume; or /goal clear drops the goal.".to_owned()
         }
         PauseReason::ModelErrors(ModelErrorKind::Authentication) => {
             format!("Log in with /login or choose another model with /model. {WAYS_ON}")
@@ -194,22 +207,33 @@ fn way_on(stop: &Stop) -> String {
             "Look at the objections; tell the agent what it misses, or set another auditor in \
              goal-auditor.json. {WAYS_ON}"
         ),
-        PauseReason::AuditFailures(_) => {
-            format!("Check the auditor's model and credentials (goal-auditor.json). {WAYS_ON}")
-        }
+        PauseReason::AuditFailures(kind) => format!("{} {WAYS_ON}", audit_failure_advice(kind)),
         PauseReason::NoProgress | PauseReason::Repetition => {
             format!("Answer its question or say what to try next. {WAYS_ON}")
         }
         PauseReason::ToolsOff => {
             format!(
-                "Start pi without a --tools list that leaves them out, or add them to it. {WAYS_ON}"
+                "Start pi without a --tools list that leaves them out, or turn off the extension that \
+                 deactivates them. {WAYS_ON}"
             )
         }
         PauseReason::CoreLost => format!("If it happens again, run /reload. {WAYS_ON}"),
+        PauseReason::ContinuationLimit => {
+            format!("Look at what it has done so far; resuming counts anew. {WAYS_ON}")
+        }
         PauseReason::User
         | PauseReason::Aborted
-        | PauseReason::ContinuationLimit
         | PauseReason::ModelErrors(ModelErrorKind::Transient) => WAYS_ON.to_owned(),
+    }
+}
+
+fn audit_failure_advice(kind: &str) -> &'static str {
+    match kind {
+        "timeout" | "idle_timeout" => {
+            "Give it more time or choose a faster auditor (goal-auditor.json)."
+        }
+        "core_lost" => "If it happens again, run /reload.",
+        _ => "Check the auditor's model and credentials (goal-auditor.json).",
     }
 }
 
@@ -498,6 +522,7 @@ const fn reason_words(reason: &PauseReason) -> &'static str {
 pub(crate) fn status(engine: &Engine) -> String {
     let mut lines = Vec::new();
     match &engine.goal {
+        None if engine.newer_version => lines.push(newer_version()),
         None => lines.push("No goal is set. /goal and a text sets one.".to_owned()),
         Some(goal) => push_goal_lines(engine, goal, &mut lines),
     }

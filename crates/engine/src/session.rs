@@ -90,7 +90,8 @@ impl Engine {
     fn core_restarted(&mut self, restart: &CoreRestart, out: &mut Vec<Effect>) {
         let now = self.clocks.now;
         self.host.running = restart.running;
-        self.host.full_message_present = true;
+        self.host.full_message_present = restart.full_message_present;
+        self.run = restart.running.then(Run::default);
         if restart.headless {
             self.headless = Some(crate::engine::Headless::default());
         }
@@ -100,24 +101,19 @@ impl Engine {
         };
         goal.rearm(now);
         self.run = restart.running.then(|| Run::of(Some(tag.clone())));
+        if restart.audit_lost {
+            self.audit_was_lost(out);
+        }
         if restart.recent_losses >= CORE_LOSSES_MAX {
-            self.pause(
-                Stop {
-                    reason: PauseReason::CoreLost,
-                    detail: None,
-                },
-                out,
-            );
-            out.extend(restart.running.then_some(Effect::EndRun));
+            self.stop(Stop::plain(PauseReason::CoreLost), out);
+        }
+        if self.pursued().is_none() {
             return;
         }
         out.push(Effect::Notify(Notice {
             level: Level::Warning,
             text: say::core_restarted(),
         }));
-        if restart.audit_lost {
-            self.audit_was_lost(out);
-        }
         if !restart.running {
             self.restart(out);
         }

@@ -2,25 +2,55 @@
 
 use goal_state::{Gate, Goal, PauseReason, Stop};
 
-use crate::effect::{Effect, Level, Notice};
+use crate::effect::{Effect, GoalMessage, Level, Notice};
 use crate::engine::Engine;
 use crate::event::{Activity, HostFacts};
 use crate::model::{self, Resolved};
 use crate::say;
 
+/// As what a goal begins to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// It is new.
+    First,
+    /// The user resumed it.
+    Resumed,
+    /// It goes on after a back-off: a continuation like any other.
+    Restart,
+}
+
+impl Begin {
+    /// The goal was pursued before.
+    pub(crate) const fn is_resumed(self) -> bool {
+        match self {
+            Self::First => false,
+            Self::Resumed | Self::Restart => true,
+        }
+    }
+}
+
 /// What waits for its moment to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waiting {
     /// The answer to [`Effect::ActivateTools`].
-    ForTools {
-        /// The goal was pursued before.
-        resumed: bool,
-    },
+    ForTools(Begin),
     /// The end of what the host does.
-    ForRest {
-        /// The goal was pursued before.
-        resumed: bool,
-    },
+    ForRest(Begin),
+}
+
+impl Waiting {
+    /// What starts when the host comes to rest.
+    pub(crate) const fn at_rest(self) -> Option<Begin> {
+        match self {
+            Self::ForRest(begin) => Some(begin),
+            Self::ForTools(_) => None,
+        }
+    }
+
+    /// Whether it is the end of a back-off that waits.
+    pub(crate) const fn is_restart(self) -> bool {
+        matches!(self, Self::ForRest(Begin::Restart))
+    }
 }
 
 impl Engine {
@@ -43,64 +73,70 @@ impl Engine {
     }
 
     /// The goal is pursuing; start it as soon as tools and host allow.
-    pub(crate) fn begin(&mut self, host: &HostFacts, resumed: bool, out: &mut Vec<Effect>) {
+    pub(crate) fn begin(&mut self, host: &HostFacts, begin: Begin, out: &mut Vec<Effect>) {
         self.host.compacting = host.activity == Activity::Compacting;
         if host.tools_active {
-            self.begin_when_idle(resumed, host.activity != Activity::Idle, out);
+            self.begin_when_idle(begin, host.activity != Activity::Idle, out);
         } else {
-            self.waiting = Some(Waiting::ForTools { resumed });
+            self.waiting = Some(Waiting::ForTools(begin));
             out.push(Effect::ActivateTools);
         }
     }
 
     /// The host tried to make our tools active.
     pub(crate) fn tools_checked(&mut self, active: bool, out: &mut Vec<Effect>) {
-        let Some(Waiting::ForTools { resumed }) = self.waiting.take() else {
+        let Some(Waiting::ForTools(begin)) = self.waiting else {
             return;
         };
+        self.waiting = None;
         if active {
-            self.begin_when_idle(resumed, self.host.running || self.host.compacting, out);
+            self.begin_when_idle(begin, self.host.running || self.host.compacting, out);
         } else {
-            self.pause(
-                Stop {
-                    reason: PauseReason::ToolsOff,
-                    detail: None,
-                },
-                out,
-            );
+            self.pause(Stop::plain(PauseReason::ToolsOff), out);
         }
     }
 
-    fn begin_when_idle(&mut self, resumed: bool, busy: bool, out: &mut Vec<Effect>) {
+    fn begin_when_idle(&mut self, begin: Begin, busy: bool, out: &mut Vec<Effect>) {
         if busy || self.host.running {
-            self.waiting = Some(Waiting::ForRest { resumed });
+            self.waiting = Some(Waiting::ForRest(begin));
             out.push(Effect::Notify(Notice {
                 level: Level::Info,
                 text: say::starts_later(),
             }));
         } else {
-            self.start_run(resumed, out);
+            self.start_run(begin, out);
         }
     }
 
     /// The host is idle: what waited for that may start.
     pub(crate) fn start_waiting(&mut self, out: &mut Vec<Effect>) -> bool {
-        let Some(Waiting::ForRest { resumed }) = self.waiting else {
+        let Some(begin) = self.waiting.and_then(Waiting::at_rest) else {
             return false;
         };
         self.waiting = None;
         if self.pursued().is_none() {
             return false;
         }
-        self.start_run(resumed, out);
+        self.start_run(begin, out);
         true
     }
 
-    fn start_run(&mut self, resumed: bool, out: &mut Vec<Effect>) {
-        if let Some(message) = self.full_message(resumed) {
-            self.deadlines.back_off = None;
-            out.push(Effect::StartRun(message));
+    fn start_run(&mut self, begin: Begin, out: &mut Vec<Effect>) {
+        match begin {
+            Begin::Restart => self.restart(out),
+            Begin::First | Begin::Resumed => {
+                let message = self.full_message(begin.is_resumed());
+                self.push_start(message, out);
+            }
         }
+    }
+
+    /// Asks for a run. At most one is outstanding.
+    pub(crate) fn push_start(&mut self, message: Option<GoalMessage>, out: &mut Vec<Effect>) {
+        let Some(message) = message else { return };
+        self.deadlines.back_off = None;
+        self.starting = Some(self.clocks.now);
+        out.push(Effect::StartRun(message));
     }
 
     /// Starts a run again outside a settle boundary; counts as a continuation.
@@ -111,9 +147,8 @@ impl Engine {
         if let Err(stop) = goal.count_continuation() {
             return self.pause(stop, out);
         }
-        if let Some(message) = self.continuation(None, self.host.full_message_present) {
-            out.push(Effect::StartRun(message));
-        }
+        let message = self.continuation(None, self.host.full_message_present);
+        self.push_start(message, out);
     }
 
     /// The wait after a model error is over.
@@ -123,7 +158,7 @@ impl Engine {
             return; // The run that goes on decides at its own boundary.
         }
         if self.host.compacting {
-            self.waiting = Some(Waiting::ForRest { resumed: true });
+            self.waiting = Some(Waiting::ForRest(Begin::Restart));
         } else {
             self.restart(out);
         }

@@ -8,6 +8,7 @@ use crate::deadline::Deadline;
 use crate::effect::StatusView;
 use crate::engine::Engine;
 use crate::say;
+use crate::start::Waiting;
 
 /// Columns of the objective in the widget. pi wraps longer lines, and a widget stays two lines.
 const OBJECTIVE_COLUMNS: usize = 60;
@@ -57,10 +58,7 @@ pub(crate) fn doing(engine: &Engine) -> Doing {
         Doing::Auditing
     } else if backs_off {
         Doing::BackingOff
-    } else if engine
-        .waiting
-        .is_some_and(crate::start::Waiting::is_for_rest)
-    {
+    } else if engine.waiting.and_then(Waiting::at_rest).is_some() {
         Doing::Waiting
     } else {
         Doing::Working

@@ -26,6 +26,7 @@ const COMPLETE_WORDS: [&str; 3] = ["complete", "completed", "done"];
 impl Engine {
     /// The model called one of our tools. Exactly one answer follows.
     pub(crate) fn tool_invoked(&mut self, invoked: &ToolInvoked, out: &mut Vec<Effect>) {
+        self.note_run();
         if invoked.tool == GoalTool::UpdateGoal && self.repeats_this_turns_audit(invoked, out) {
             return;
         }

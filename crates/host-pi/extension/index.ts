@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { Core } from "./core.ts";
 import { Effects, type Release, type ToolResult, withoutCore } from "./effects.ts";
 import { registerEvents } from "./events.ts";
-import { auditWasLost, busy, headless, hostFacts, modelWire, newSession, readRecords } from "./session.ts";
+import { auditWasLost, busy, fullMessagePresent, headless, hostFacts, modelWire, newSession, readRecords } from "./session.ts";
 import { type Invocation, registerTools } from "./tools.ts";
 import type { EventWire, OpenCauseWire } from "./wire.ts";
 
@@ -59,6 +59,7 @@ export default function goalAuditor(pi: ExtensionAPI): void {
       const running = ctx !== undefined && busy(session, ctx);
       return opened({
         type: "core_restart", pursued, recentLosses, auditLost, running, headless: effects.waiter !== undefined,
+        fullMessagePresent: ctx !== undefined && fullMessagePresent(ctx, pursued),
       });
     } catch {
       return undefined;

@@ -236,6 +236,10 @@ auditLost: boolean,
  */
 running: boolean, 
 /**
+ * The full goal message is in the context.
+ */
+fullMessagePresent: boolean, 
+/**
  * A headless command is waiting.
  */
 headless: boolean, };

@@ -219,12 +219,14 @@ fn open_cause(wire: OpenCauseWire) -> OpenCause {
             recent_losses,
             audit_lost,
             running,
+            full_message_present,
             headless,
         } => OpenCause::CoreRestart(CoreRestart {
             pursued: pursued.map(|TagWire { id, generation }| GoalTag { id, generation }),
             recent_losses,
             audit_lost,
             running,
+            full_message_present,
             headless,
         }),
     }

@@ -214,6 +214,8 @@ pub enum OpenCauseWire {
         audit_lost: bool,
         /// A run is going.
         running: bool,
+        /// The full goal message is in the context.
+        full_message_present: bool,
         /// A headless command is waiting.
         headless: bool,
     },

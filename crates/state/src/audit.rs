@@ -171,7 +171,7 @@ impl Goal {
     pub fn audited(&mut self, mark: AuditMark<'_>) -> Consequence {
         match mark.outcome {
             AuditOutcome::Approved => {
-                self.totals.audits += 1;
+                self.totals.audits = self.totals.audits.saturating_add(1);
                 self.last_objection = None;
                 return Consequence::Complete;
             }
@@ -179,8 +179,8 @@ impl Goal {
             AuditOutcome::StaleGoal => return Consequence::GoOn,
             AuditOutcome::Disapproved => self.count_disapproval(mark),
             AuditOutcome::NoVerdict(_) | AuditOutcome::Failed(_) | AuditOutcome::StaleWorkspace => {
-                self.totals.audits += 1;
-                self.totals.failure_streak += 1;
+                self.totals.audits = self.totals.audits.saturating_add(1);
+                self.totals.failure_streak = self.totals.failure_streak.saturating_add(1);
             }
         }
         match self.cap_reached(mark) {
@@ -199,8 +199,8 @@ impl Goal {
     }
 
     fn count_disapproval(&mut self, mark: AuditMark<'_>) {
-        self.totals.audits += 1;
-        self.totals.rejection_streak += 1;
+        self.totals.audits = self.totals.audits.saturating_add(1);
+        self.totals.rejection_streak = self.totals.rejection_streak.saturating_add(1);
         // A verdict, whichever, shows that the auditor works again.
         self.totals.failure_streak = 0;
         self.last_objection = Some(mark.objection.to_owned());
@@ -208,7 +208,7 @@ impl Goal {
         let refusal = claim.map(|claim| fold_hash(&[claim, mark.objection]));
         let same = refusal.is_some() && refusal == self.totals.last_refusal;
         self.totals.refusal_streak = match (refusal.is_some(), same) {
-            (true, true) => self.totals.refusal_streak + 1,
+            (true, true) => self.totals.refusal_streak.saturating_add(1),
             (true, false) => 1,
             (false, _) => 0,
         };
@@ -226,7 +226,7 @@ impl Goal {
                 detail: Some(both_sides(mark)),
             });
         }
-        if rejections + failures >= self.gate().max_consecutive_audit_rejections {
+        if rejections.saturating_add(failures) >= self.gate().max_consecutive_audit_rejections {
             return Some(streak_stop(failures, mark));
         }
         let limit = self.gate().max_audits;
@@ -245,10 +245,7 @@ fn aborted(by_command: bool) -> Consequence {
     } else {
         PauseReason::Aborted
     };
-    Consequence::Pause(Stop {
-        reason,
-        detail: None,
-    })
+    Consequence::Pause(Stop::plain(reason))
 }
 
 fn streak_stop(failures: u32, mark: AuditMark<'_>) -> Stop {

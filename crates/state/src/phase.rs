@@ -34,6 +34,17 @@ pub struct Stop {
     pub detail: Option<String>,
 }
 
+impl Stop {
+    /// A stop that needs no quote.
+    #[must_use]
+    pub const fn plain(reason: PauseReason) -> Self {
+        Self {
+            reason,
+            detail: None,
+        }
+    }
+}
+
 /// Why a goal paused (spec §1). Each has a text and a way on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PauseReason {

@@ -58,7 +58,7 @@ impl Goal {
             self.totals.empty_streak = 0;
             return self.continue_or_limit(false);
         }
-        self.totals.empty_streak += 1;
+        self.totals.empty_streak = self.totals.empty_streak.saturating_add(1);
         if self.totals.empty_streak >= self.gate().max_empty_continuations {
             return pause(PauseReason::NoProgress, Some(&run.final_text));
         }
@@ -72,12 +72,9 @@ impl Goal {
     pub fn count_continuation(&mut self) -> Result<(), Stop> {
         let limit = self.gate().max_continuations;
         if limit.is_some_and(|limit| self.totals.continuations >= limit) {
-            return Err(Stop {
-                reason: PauseReason::ContinuationLimit,
-                detail: None,
-            });
+            return Err(Stop::plain(PauseReason::ContinuationLimit));
         }
-        self.totals.continuations += 1;
+        self.totals.continuations = self.totals.continuations.saturating_add(1);
         Ok(())
     }
 
@@ -97,7 +94,7 @@ impl Goal {
         } else {
             self.totals.errored_streak
         };
-        self.totals.errored_streak = before + 1;
+        self.totals.errored_streak = before.saturating_add(1);
         if did_work {
             self.totals.empty_streak = 0;
         }
@@ -118,7 +115,7 @@ impl Goal {
         }
         let hash = Some(fold_hash(&[&run.final_text]));
         if self.totals.last_text == hash {
-            self.totals.repeat_streak += 1;
+            self.totals.repeat_streak = self.totals.repeat_streak.saturating_add(1);
             self.totals.repeat_wrote |= run.wrote;
         } else {
             self.totals.last_text = hash;

@@ -1,0 +1,15 @@
+//! The goal loop from the outside: events in, effects out, on a fake host with a clock of its own.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests, which the exemption for tests does not reach"
+)]
+
+mod audits;
+mod back_off;
+mod commands;
+mod compaction;
+mod in_run;
+mod rig;
+mod sessions;
+mod settle;
