@@ -255,6 +255,13 @@ impl Pi {
         self.wait_for(mark, &what, |r| ui::is_request(r, method))
     }
 
+    /// Waits until a condition holds that announces itself by no event.
+    pub fn wait_until(&self, what: &str, holds: impl Fn() -> bool) {
+        if poll(patience(), || holds().then_some(())).is_none() {
+            self.fail(&format!("waited for {what}"));
+        }
+    }
+
     // --- what is shown ---
 
     /// How dialogs are answered from now on; the default is [`Dialogs::Yes`].

@@ -45,6 +45,7 @@ export function registerEvents(
   pi.on("session_tree", guard(() => announce({ type: "tree" })));
   pi.on("session_shutdown", guard(() => {
     effects.letGo();
+    effects.blank(); // What is shown outlives the session in a client that is not a terminal.
     core.close();
     effects.release({ approved: false, reason: "The session was left before the goal came to rest." });
     session.alive = false;
