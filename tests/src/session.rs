@@ -112,12 +112,27 @@ impl Session {
             .collect()
     }
 
+    /// The entry ids of the user's messages, oldest first; pi forks before one of them.
+    pub fn user_ids(&self) -> Vec<String> {
+        let of_user = |entry: &&Value| entry["message"]["role"] == "user";
+        self.entries.iter().filter(of_user).map(id_of).collect()
+    }
+
+    /// The id of the last entry.
+    pub fn last_id(&self) -> String {
+        self.entries.last().map(id_of).unwrap_or_default()
+    }
+
     /// The results of that tool, oldest first.
     pub fn tool_results(&self, tool: &str) -> Vec<&Value> {
         let mut results = self.messages("toolResult");
         results.retain(|message| message["toolName"] == tool);
         results
     }
+}
+
+fn id_of(entry: &Value) -> String {
+    entry["id"].as_str().unwrap_or_default().to_owned()
 }
 
 fn is_ours(entry: &Value) -> bool {

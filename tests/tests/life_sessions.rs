@@ -233,7 +233,7 @@ fn a_fork_from_before_the_goal_has_none_and_a_clone_holds_it() {
     for moment in [Moment::Streaming, Moment::Audit, Moment::BackOff] {
         let pi = Pi::start(options());
         hello(&pi);
-        let user = user_entry(&pi);
+        let user = pi.session_in_memory().user_ids()[0].clone();
         moment.reach(&pi, OBJECTIVE);
         let old = pi.session().path;
         let requests = pi.server().requests().len();
@@ -253,28 +253,14 @@ fn a_fork_from_before_the_goal_has_none_and_a_clone_holds_it() {
     }
 }
 
-fn user_entry(pi: &Pi) -> String {
-    let entries = pi.session_in_memory().entries;
-    let user = entries
-        .iter()
-        .find(|entry| entry["message"]["role"] == "user");
-    user.unwrap()["id"].as_str().unwrap().to_owned()
-}
-
 #[test]
 fn moving_in_the_tree_takes_the_goal_of_the_place_one_lands_at() {
     let pi = Pi::start(options());
     hello(&pi);
-    let before = pi.session_in_memory().entries.last().unwrap()["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let before = pi.session_in_memory().last_id();
     let mark = Moment::BackOff.reach(&pi, OBJECTIVE);
     pi.settled_quiet(mark);
-    let with = pi.session_in_memory().entries.last().unwrap()["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let with = pi.session_in_memory().last_id();
     let requests = pi.server().requests_of(EXECUTOR).len();
 
     let mark = pi.prompt(&format!("/jump {before}"));
