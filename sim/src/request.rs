@@ -25,6 +25,8 @@ pub struct Request {
     pub raw: Vec<u8>,
     /// The body as JSON.
     pub json: Value,
+    /// The `Authorization` header, which tells whose key was used.
+    pub authorization: Option<String>,
     /// When it arrived, since the server started.
     pub arrived: Duration,
 }
@@ -61,6 +63,7 @@ impl Request {
             tools,
             raw,
             json,
+            authorization: None,
             arrived,
         }
     }

@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State};
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
 use axum::response::Response;
 use axum::routing::{get, post};
 use tokio::sync::{Notify, oneshot};
@@ -340,8 +342,14 @@ async fn models(State(shared): State<Arc<Shared>>) -> Response {
     sse::json(200, &sse::model_list(log.script.model_ids()))
 }
 
-async fn completions(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
-    let request = Request::parse(body.to_vec(), shared.started.elapsed());
+async fn completions(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let mut request = Request::parse(body.to_vec(), shared.started.elapsed());
+    let authorization = headers.get(AUTHORIZATION).and_then(|it| it.to_str().ok());
+    request.authorization = authorization.map(str::to_owned);
     let model = request.model.clone();
     let (number, reply) = shared.accept(request);
     stream::answer(stream::Answer::new(shared, number, model), reply).await

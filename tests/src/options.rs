@@ -27,6 +27,7 @@ pub struct PiOptions {
     pub(crate) settings: Value,
     pub(crate) windows: BTreeMap<String, u64>,
     pub(crate) reasoning: bool,
+    pub(crate) cost: Value,
     pub(crate) env: BTreeMap<String, String>,
     pub(crate) extensions: Vec<(String, String)>,
     pub(crate) flags: Vec<String>,
@@ -43,6 +44,7 @@ impl PiOptions {
             settings: default_settings(),
             windows: BTreeMap::new(),
             reasoning: false,
+            cost: Value::Null,
             env: BTreeMap::new(),
             extensions: Vec::new(),
             flags: Vec::new(),
@@ -121,6 +123,13 @@ impl PiOptions {
         self
     }
 
+    /// What the models cost, in dollars per million tokens: `input`, `output`, `cacheRead`,
+    /// `cacheWrite`.
+    pub fn cost(mut self, cost: Value) -> Self {
+        self.cost = cost;
+        self
+    }
+
     /// One more environment variable of pi.
     pub fn env(mut self, name: &str, value: impl Into<String>) -> Self {
         self.env.insert(name.to_owned(), value.into());
@@ -155,12 +164,16 @@ impl PiOptions {
         }
         let model = |id: &str| {
             let window = self.windows.get(id).copied().unwrap_or(CONTEXT_WINDOW);
-            json!({
+            let mut model = json!({
                 "id": id,
                 "contextWindow": window,
                 "maxTokens": 4096,
                 "reasoning": self.reasoning,
-            })
+            });
+            if self.cost.is_object() {
+                model["cost"] = self.cost.clone();
+            }
+            model
         };
         let models: Vec<_> = ids.into_iter().map(model).collect();
         json!({ "providers": { "sim": {

@@ -8,6 +8,7 @@ mod calls;
 mod caps;
 mod court;
 mod failures;
+mod interruptions;
 mod limits;
 mod surroundings;
 mod verdicts;
