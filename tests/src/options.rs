@@ -1,6 +1,6 @@
 //! What a test's pi is like.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use goal_sim::Script;
 use serde_json::{Value, json};
@@ -156,12 +156,9 @@ impl PiOptions {
 
     /// The contents of `models.json`.
     pub(crate) fn models_json(&self, base_url: &str) -> Value {
-        let mut ids: Vec<_> = self.script.model_ids().collect();
-        for id in [goal_sim::EXECUTOR, goal_sim::AUDITOR] {
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
-        }
+        let mut ids = BTreeSet::from([goal_sim::EXECUTOR, goal_sim::AUDITOR]);
+        // The world has named every model of the script here.
+        ids.extend(self.windows.keys().map(String::as_str));
         let model = |id: &str| {
             let window = self.windows.get(id).copied().unwrap_or(CONTEXT_WINDOW);
             let mut model = json!({

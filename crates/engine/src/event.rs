@@ -219,6 +219,8 @@ pub struct HostFacts {
     pub headless: bool,
     /// The host's model.
     pub model: Option<ModelRef>,
+    /// The host's thinking level.
+    pub thinking_level: Option<String>,
     /// The models the host can use: known, with credentials.
     pub models: Vec<ModelInfo>,
     /// Our tools are active.

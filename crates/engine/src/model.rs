@@ -160,6 +160,7 @@ mod tests {
             has_ui: true,
             headless: false,
             model: current.map(model),
+            thinking_level: None,
             models: known
                 .iter()
                 .map(|(label, name)| ModelInfo {

@@ -60,7 +60,11 @@ impl Engine {
         let settings = &self.settings;
         let gate = Gate {
             model,
-            thinking_level: settings.thinking_level.clone(),
+            thinking_level: settings
+                .thinking_level
+                .as_ref()
+                .or(host.thinking_level.as_ref())
+                .cloned(),
             timeout_ms: settings.timeout_ms,
             idle_timeout_ms: settings.idle_timeout_ms,
             max_empty_continuations: settings.max_empty_continuations,

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { Core } from "./core.ts";
 import { Effects, type Release, type ToolResult, withoutCore } from "./effects.ts";
 import { registerEvents } from "./events.ts";
-import { auditWasLost, busy, fullMessagePresent, headless, hostFacts, modelWire, newSession, readRecords } from "./session.ts";
+import { auditWasLost, busy, fullMessagePresent, headless, hostFacts, hostModel, newSession, readRecords } from "./session.ts";
 import { type Invocation, registerTools } from "./tools.ts";
 import type { EventWire, OpenCauseWire } from "./wire.ts";
 
@@ -35,7 +35,7 @@ export default function goalAuditor(pi: ExtensionAPI): void {
       records: ctx ? readRecords(ctx) : [],
       auditLost: ctx !== undefined && cause.type !== "core_restart" && auditWasLost(ctx),
       hasUi: ctx?.hasUI === true,
-      model: modelWire(ctx?.model),
+      model: ctx ? hostModel(ctx) : null,
     };
   }
 

@@ -108,7 +108,8 @@ export function hostFacts(pi: ExtensionAPI, session: Session, ctx: ExtensionCont
     activity: busy(session, ctx) ? "running" : resting,
     hasUi: ctx.hasUI,
     headless: headless(ctx),
-    model: modelWire(ctx.model),
+    model: hostModel(ctx),
+    thinkingLevel: pi.getThinkingLevel(),
     models: ctx.modelRegistry.getAvailable().map((model) => modelWire(model) as ModelWire),
     toolsActive: toolsActive(pi),
   };
@@ -126,6 +127,12 @@ export function headless(ctx: ExtensionContext): boolean {
 export function toolsActive(pi: ExtensionAPI): boolean {
   const active = pi.getActiveTools();
   return TOOL_NAMES.every((name) => active.includes(name));
+}
+
+/** The host's model; none where pi, for want of one, names a placeholder that it does not know itself. */
+export function hostModel(ctx: ExtensionContext): ModelWire | null {
+  const { model } = ctx;
+  return model && ctx.modelRegistry.find(model.provider, model.id) ? modelWire(model) : null;
 }
 
 export function modelWire(model: ExtensionContext["model"]): ModelWire | null {

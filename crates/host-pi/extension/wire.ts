@@ -282,6 +282,10 @@ headless: boolean,
  */
 model: ModelWire | null, 
 /**
+ * The host's thinking level.
+ */
+thinkingLevel: string | null, 
+/**
  * Models that are known and have credentials.
  */
 models: Array<ModelWire>, 

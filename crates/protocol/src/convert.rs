@@ -242,6 +242,7 @@ fn host_facts(wire: HostWire, config_path: Option<&str>) -> HostFacts {
         has_ui: wire.has_ui,
         headless: wire.headless,
         model: wire.model.map(model_ref),
+        thinking_level: wire.thinking_level,
         models: wire.models.into_iter().map(model_info).collect(),
         tools_active: wire.tools_active,
         config_path: config_path.map(str::to_owned),

@@ -263,6 +263,9 @@ pub struct HostWire {
     /// The host's model.
     #[serde(default)]
     pub model: Option<ModelWire>,
+    /// The host's thinking level.
+    #[serde(default)]
+    pub thinking_level: Option<String>,
     /// Models that are known and have credentials.
     pub models: Vec<ModelWire>,
     /// Both tools are active.

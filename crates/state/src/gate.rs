@@ -23,7 +23,7 @@ impl fmt::Display for ModelRef {
 pub struct Gate {
     /// The resolved auditor model.
     pub model: ModelRef,
-    /// The auditor's thinking level; `None` takes the host's at the time of the audit.
+    /// The auditor's thinking level; `None`, where the host told none, leaves it to the host.
     pub thinking_level: Option<String>,
     /// Absolute limit of an audit in milliseconds; `None` is off.
     pub timeout_ms: Option<u64>,

@@ -12,12 +12,17 @@ fn nearly_approved() -> [Reply; 2] {
 
 /// Breaks the audit off when the approval has been streamed, and lets the approval come too late.
 fn broken_off_by(court: &Court, how: impl FnOnce(&Pi) -> Mark) -> Trial {
-    court.judge_meanwhile(OBJECTIVE, [claim("done")], nearly_approved(), |pi, hearing| {
-        let number = hearing.wait_auditor(pi, 2).number;
-        how(pi);
-        pi.server().wait_until_left(number, patience()).unwrap();
-        pi.server().release("yes");
-    })
+    court.judge_meanwhile(
+        OBJECTIVE,
+        [claim("done")],
+        nearly_approved(),
+        |pi, hearing| {
+            let number = hearing.wait_auditor(pi, 2).number;
+            how(pi);
+            pi.server().wait_until_left(number, patience()).unwrap();
+            pi.server().release("yes");
+        },
+    )
 }
 
 #[test]
@@ -37,14 +42,27 @@ fn an_audit_that_is_broken_off_is_kept_as_such_and_counts_for_no_streak() {
         assert_eq!(trial.executor.len(), 1, "{what}: no request follows");
         assert_eq!(trial.audits[0]["checks"][0]["tool"], "read", "{what}");
         let told = trial.told(0);
-        assert!(told.contains("aborted") && told.contains("wait for the user"), "{what}: {told}");
+        assert!(
+            told.contains("aborted") && told.contains("wait for the user"),
+            "{what}: {told}"
+        );
         assert_eq!(trial.results[0]["isError"], true, "{what}");
         let goal = &trial.saved.last().unwrap()["goal"];
         if goal.is_object() {
-            let counted = (&goal["audits"], &goal["failureStreak"], &goal["rejectionStreak"]);
+            let counted = (
+                &goal["audits"],
+                &goal["failureStreak"],
+                &goal["rejectionStreak"],
+            );
             assert_eq!(counted, (&json!(0), &json!(0), &json!(0)), "{what}");
         }
-        assert!(trial.notices.iter().all(|n| !n.text.contains("Goal complete")), "{what}");
+        assert!(
+            trial
+                .notices
+                .iter()
+                .all(|n| !n.text.contains("Goal complete")),
+            "{what}"
+        );
     }
 }
 
@@ -68,18 +86,30 @@ fn a_goal_that_was_replaced_meanwhile_gets_nothing_of_the_old_ones_audit() {
     assert_ne!(ids[0], ids[1], "each is kept for its own goal");
     assert_eq!(trial.audits[1]["number"], 1, "the new goal begins anew");
     let told = trial.told(0);
-    assert!(told.contains("stale") && told.contains("still applies"), "{told}");
+    assert!(
+        told.contains("stale") && told.contains("still applies"),
+        "{told}"
+    );
     assert!(trial.executor[1].last_text().contains("and nothing else"));
     assert!(trial.auditor[2].last_text().contains("and nothing else"));
-    assert!(!trial.auditor[2].mentions("out.txt"), "a session of its own");
+    assert!(
+        !trial.auditor[2].mentions("out.txt"),
+        "a session of its own"
+    );
 }
 
 #[test]
 fn an_audit_that_was_broken_off_can_be_had_again_after_resume() {
     let court = Court::with(json!({}));
     broken_off_by(&court, Pi::abort);
-    court.pi.server().set(goal_tests::EXECUTOR, [claim("again"), Reply::text("Done.")]);
-    court.pi.server().set(goal_tests::AUDITOR, [look(), approve()]);
+    court
+        .pi
+        .server()
+        .set(goal_tests::EXECUTOR, [claim("again"), Reply::text("Done.")]);
+    court
+        .pi
+        .server()
+        .set(goal_tests::AUDITOR, [look(), approve()]);
     let mark = court.pi.prompt("/goal resume");
     court.pi.wait_notice(mark, "Goal complete");
     court.pi.settled_quiet(mark);

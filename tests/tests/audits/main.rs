@@ -10,5 +10,6 @@ mod court;
 mod failures;
 mod interruptions;
 mod limits;
+mod records;
 mod surroundings;
 mod verdicts;

@@ -1,6 +1,6 @@
 //! What an audit has around it: its prompt and tools, the shell's environment, models and keys.
 
-use goal_tests::{AUDITOR, EXECUTOR, Reply, Script, Steps};
+use goal_tests::{AUDITOR, EXECUTOR, Pi, PiOptions, Reply, Script, Steps};
 use serde_json::json;
 
 use crate::court::{Court, OBJECTIVE, approve, claim, look, options};
@@ -33,7 +33,10 @@ fn the_auditor_has_a_prompt_and_tools_of_its_own_and_nothing_of_the_host_or_the_
             .file(".pi/APPEND_SYSTEM.md", "QUARTZ from the project")
             .file(".pi/skills/quartz/SKILL.md", skill)
             .file(".pi/prompts/auditor.md", "QUARTZ prompt")
-            .file(".pi/goal-auditor.json", r#"{"provider":"sim","model":"executor"}"#)
+            .file(
+                ".pi/goal-auditor.json",
+                r#"{"provider":"sim","model":"executor"}"#,
+            )
             .file(&format!("{agent_dir}/AGENTS.md"), "QUARTZ from the user")
             .file(&format!("{agent_dir}/APPEND_SYSTEM.md"), "QUARTZ appended"),
     );
@@ -48,7 +51,10 @@ fn the_auditor_has_a_prompt_and_tools_of_its_own_and_nothing_of_the_host_or_the_
         let all = String::from_utf8_lossy(&request.raw);
         assert!(!all.contains("QUARTZ"), "{all}");
         let system = request.system_text();
-        assert!(system.starts_with("You are an independent auditor."), "{system}");
+        assert!(
+            system.starts_with("You are an independent auditor."),
+            "{system}"
+        );
         let mut tools = request.tool_names();
         tools.sort_unstable();
         assert_eq!(tools, ["bash", "find", "grep", "ls", "read"]);
@@ -115,7 +121,12 @@ fn a_key_from_the_command_line_is_the_auditors_too() {
     assert_eq!(trial.outcomes(), ["approved"]);
     for request in trial.executor.iter().chain(&trial.auditor) {
         let key = request.authorization.as_deref();
-        assert_eq!(key, Some("Bearer from-the-command-line"), "{}", request.model);
+        assert_eq!(
+            key,
+            Some("Bearer from-the-command-line"),
+            "{}",
+            request.model
+        );
     }
 }
 
@@ -153,6 +164,26 @@ fn a_provider_of_another_extension_audits_whether_named_or_the_hosts_own() {
     assert!(trial.notice("Goal set").contains("the agent's own model"));
 }
 
+/// A model that hands each request on to another one.
+const ROUTING: &str = r#"
+export default function (pi) {
+  pi.registerVirtualModel({ provider: "router", id: "auto", name: "Auto",
+    route: (_request, ctx) => ({ model: ctx.modelRegistry.find("sim", "executor"), thinkingLevel: "off" }) });
+}"#;
+
+#[test]
+fn a_virtual_model_of_the_host_audits_through_the_model_behind_it() {
+    let options = options(json!({}))
+        .no_config()
+        .extra_extension("routing", ROUTING)
+        .flag("--model")
+        .flag("router/auto");
+    let of_both = Steps::of([claim("done"), look(), approve()]).then_repeat(Reply::text("Done."));
+    let trial = Court::of(options).judge(of_both, []);
+    assert_eq!(trial.outcomes(), ["approved"]);
+    assert_eq!(trial.audits[0]["model"], "router/auto");
+}
+
 #[test]
 fn the_auditor_thinks_as_hard_as_it_is_set_or_as_the_host_does() {
     for (settings, level) in [
@@ -176,13 +207,14 @@ fn the_auditor_thinks_as_hard_as_it_is_set_or_as_the_host_does() {
 #[test]
 fn the_gate_stays_as_it_was_when_the_executor_changes_the_settings() {
     let script = Script::new().model("cheap", [look(), approve()]);
-    let config = json!({ "provider": "sim", "model": "cheap", "maxEmptyContinuations": 1, "maxAudits": 9 });
+    let config =
+        json!({ "provider": "sim", "model": "cheap", "maxEmptyContinuations": 1, "maxAudits": 9 });
     let change = Reply::call(
         "bash",
         json!({ "command": format!("echo '{config}' > \"$PI_CODING_AGENT_DIR/goal-auditor.json\"") }),
     );
     let settings = json!({ "provider": "sim", "model": "auditor", "maxEmptyContinuations": 1 });
-    let options = goal_tests::PiOptions::new(script)
+    let options = PiOptions::new(script)
         .config(settings)
         .file("out.txt", "hello");
     let court = Court::of(options);
@@ -209,43 +241,50 @@ fn the_gate_stays_as_it_was_when_the_executor_changes_the_settings() {
     assert_eq!(pi.server().requests_of(AUDITOR).len(), 2);
 }
 
-#[test]
-fn a_goal_without_a_usable_auditor_is_refused_with_the_way_on_and_nothing_typed_is_lost() {
-    let no_models = ("../home/.pi/agent/models.json", r#"{"providers":{}}"#);
-    for (config, file, words) in [
-        (json!({ "model": "auditr" }), None, "The nearest is \"auditor\""),
-        (json!({ "model": "Twin" }), None, "ambiguous"),
-        (json!({ "provider": "sim", "model": "nobody" }), None, "sim/nobody"),
-        (json!({ "provider": "nowhere", "model": "x" }), None, "nowhere"),
-        (json!({ "provider": "nowhere" }), None, "/login"),
-        (json!({}), Some(no_models), "/model"),
-    ] {
-        let mut options = goal_tests::PiOptions::new(Script::new())
-            .config(config.clone())
-            .extra_extension("twins", TWINS);
-        if let Some((path, text)) = file {
-            options = options.file(path, text);
-        }
-        let court = Court::of(options);
-        let pi = &court.pi;
-        let typed = format!("/goal {OBJECTIVE}");
-        let mark = pi.prompt(&typed);
-        let notice = pi.wait_notice(mark, words);
-        assert_eq!(notice.level, "error", "{config}");
-        assert_eq!(pi.editor_text().as_deref(), Some(typed.as_str()), "{config}");
-        pi.quiet(goal_tests::pi::QUIET);
-        assert!(pi.server().requests().is_empty(), "{config}");
-        assert_eq!(pi.session().phase(), "nothing saved", "{config}");
-    }
-}
-
 /// Two models with the same name.
 const TWINS: &str = r#"
 export default function (pi) {
-  if (process.env.NO_TWINS) return;
   for (const provider of ["left", "right"]) {
     pi.registerProvider(provider, { baseUrl: "http://127.0.0.1:9/v1", api: "openai-completions", apiKey: "x",
       models: [{ id: `${provider}-one`, name: "Twin", reasoning: false, input: ["text"], contextWindow: 128000,
         maxTokens: 4096, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } }] });
   }
 }"#;
+
+/// The goal is refused in these words, the text goes back, and nothing was begun.
+fn assert_refused(pi: &Pi, words: &str) {
+    let typed = format!("/goal {OBJECTIVE}");
+    let mark = pi.prompt(&typed);
+    let notice = pi.wait_notice(mark, words);
+    assert_eq!(notice.level, "error", "{notice:?}");
+    let back = |record: &serde_json::Value| record["method"] == "set_editor_text";
+    let back = pi.wait_for(mark, "the text typed", back);
+    assert_eq!(back["text"], typed);
+    pi.quiet(goal_tests::pi::QUIET);
+    assert!(pi.server().requests().is_empty(), "{words}");
+    assert_eq!(pi.session().phase(), "nothing saved", "{words}");
+}
+
+#[test]
+fn a_goal_without_a_usable_auditor_is_refused_with_the_way_on_and_nothing_typed_is_lost() {
+    let options = || PiOptions::new(Script::new()).no_config();
+    let pi = Pi::start(options().extra_extension("twins", TWINS));
+    let settings = pi.world().agent_dir().join("goal-auditor.json");
+    for (config, words) in [
+        (json!({ "model": "auditr" }), "The nearest is \"auditor\""),
+        (json!({ "model": "Twin" }), "left/left-one, right/right-one"),
+        (
+            json!({ "provider": "sim", "model": "nobody" }),
+            "sim/nobody",
+        ),
+        (json!({ "provider": "nowhere", "model": "x" }), "nowhere"),
+        (json!({ "provider": "nowhere" }), "/login"),
+    ] {
+        std::fs::write(&settings, config.to_string()).unwrap();
+        assert_refused(&pi, words);
+    }
+    // No model at all: pi names a placeholder then.
+    let no_models = r#"{"providers":{}}"#;
+    let pi = Pi::start(options().file("../home/.pi/agent/models.json", no_models));
+    assert_refused(&pi, "/model");
+}

@@ -292,7 +292,10 @@ fn own_work(effect: &Effect) -> Option<Event> {
 fn rereads_settings(wire: &EventWire) -> bool {
     matches!(
         wire,
-        EventWire::SessionOpened { .. } | EventWire::Command { .. } | EventWire::Settling { .. }
+        EventWire::SessionOpened { .. }
+            | EventWire::Command { .. }
+            | EventWire::ToolInvoked { .. }
+            | EventWire::Settling { .. }
     )
 }
 
