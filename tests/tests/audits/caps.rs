@@ -168,7 +168,7 @@ fn refusals_and_failures_add_up_and_work_does_not_mend_failures() {
         "3 audits in a row",
         "sim/auditor",
         "the key is not known here",
-        "says nothing about the work",
+        "not judged",
         "/goal resume",
     ] {
         assert!(notice.contains(words), "`{words}` is not in {notice}");
