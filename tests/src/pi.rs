@@ -234,6 +234,14 @@ impl Pi {
         }
     }
 
+    /// Waits until nothing has been written for `span`, whatever is still open.
+    pub fn silent(&self, span: Duration) {
+        let is_silent = || (self.link.log.silence() >= span).then_some(());
+        if poll(patience() + span, is_silent).is_none() {
+            self.fail("waited for silence, but pi goes on writing");
+        }
+    }
+
     /// Waits for the `nth` request (from 1) of a model.
     pub fn wait_request(&self, model: &str, nth: usize) -> Arc<Request> {
         match self.server().wait_for_request(model, nth, patience()) {
