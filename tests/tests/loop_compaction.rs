@@ -9,8 +9,9 @@ const OBJECTIVE: &str = "Translate the seven scrolls of Qumbrax into plain Latin
 const WINDOW: u64 = 10_000;
 const FULL: u64 = 9_000;
 
+/// Work with an output long enough to push what came before out of what a compaction keeps.
 fn bash() -> Reply {
-    Reply::call("bash", json!({ "command": "true" }))
+    Reply::call("bash", json!({ "command": "seq 300" }))
 }
 
 fn options(steps: impl Into<Steps>) -> PiOptions {
@@ -136,8 +137,8 @@ fn a_full_message_that_a_compaction_kept_is_not_sent_again() {
     ];
     // Enough is kept for the goal's message, but not for the talk before it.
     let pi = Pi::start(
-        options(Reply::text("hello ".repeat(200)))
-            .setting("compaction.keepRecentTokens", json!(1_000)),
+        options(Reply::text("hello ".repeat(600)))
+            .setting("compaction.keepRecentTokens", json!(3_000)),
     );
     for _ in 0..3 {
         let mark = pi.prompt("Chat with me");
