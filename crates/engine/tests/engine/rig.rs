@@ -617,6 +617,7 @@ pub(crate) fn facts() -> HostFacts {
         has_ui: true,
         headless: false,
         model: Some(model("p/executor")),
+        thinking_level: None,
         models: models.to_vec(),
         tools_active: true,
         config_path: Some("/agent/goal-auditor.json".to_owned()),
