@@ -14,6 +14,7 @@
     reason = "test support: it fails by panicking, and it lives in real time"
 )]
 
+pub mod draft;
 pub mod goal;
 pub mod headless;
 pub mod install;
@@ -31,6 +32,7 @@ pub mod world;
 
 use std::time::{Duration, Instant};
 
+pub use draft::Draft;
 pub use goal::each_run;
 pub use goal_sim::{AUDITOR, EXECUTOR, ModelServer, Reply, Request, Script, Steps};
 pub use headless::Finished;
