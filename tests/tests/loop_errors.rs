@@ -129,6 +129,25 @@ fn pis_own_retries_come_first_and_a_run_they_mend_is_no_error() {
 }
 
 #[test]
+fn many_retries_of_pi_are_no_turns_without_work() {
+    let errors = std::iter::repeat_with(|| Reply::status(500, "overloaded")).take(25);
+    let rest = [
+        bash("true"),
+        Reply::text("worked"),
+        Reply::status(401, "the end"),
+    ];
+    let options = PiOptions::new(Script::new().executor(Steps::of(errors.chain(rest))))
+        .setting("retry.maxRetries", json!(30))
+        .setting("retry.baseDelayMs", json!(1))
+        .setting("retry.maxAgentDelayMs", json!(5));
+    let pi = Pi::start(options);
+    let mark = pi.goal("Get through");
+    let notice = pi.wait_paused(mark);
+    assert!(notice.text.contains("the end"), "{}", notice.text);
+    assert_eq!(pi.asked().len(), 28);
+}
+
+#[test]
 fn a_back_off_ends_by_itself_after_five_seconds_with_a_plain_marker_and_is_no_empty_run() {
     let steps = [
         Reply::text("thinking"),

@@ -184,6 +184,43 @@ fn other_calls_of_the_batch_do_not_keep_a_run_of_dead_calls_alive() {
 }
 
 #[test]
+fn dead_calls_of_one_batch_are_three_and_the_rest_of_it_is_blocked() {
+    let pi = Pi::start(PiOptions::new(Script::new()).no_config());
+    let batch = (1..5).fold(get_goal(), |reply, _| reply.and_call("get_goal", json!({})));
+    let batch = batch.and_call("write", json!({ "path": "late.txt", "content": "x" }));
+    pi.server().set(EXECUTOR, Steps::from(batch));
+    let mark = pi.prompt("Go");
+    pi.settled_quiet(mark);
+    assert_eq!(pi.asked().len(), 1);
+    assert_eq!(
+        pi.world().file("late.txt"),
+        None,
+        "what comes after the end of a run is not done"
+    );
+    let results = pi.session().tool_results("get_goal").len();
+    assert_eq!(results, 5, "every call has its result");
+}
+
+#[test]
+fn a_pause_ends_an_endless_run_of_calls_that_do_nothing() {
+    let mut turns = 0;
+    let steps = Steps::choose(move |_| {
+        turns += 1;
+        let call = Reply::call("no_such_tool", json!({}));
+        if turns == 5 { call.held("gate") } else { call }
+    });
+    let pi = start(steps);
+    let mark = pi.goal("Turn in circles");
+    pi.wait_request(EXECUTOR, 5);
+    pi.goal("pause");
+    pi.server().release("gate");
+    pi.wait_settled(mark);
+    pi.quiet(goal_tests::pi::QUIET);
+    assert_eq!(pi.session().pause_reason(), Some("user"));
+    assert_eq!(pi.asked().len(), 5);
+}
+
+#[test]
 fn absent_summaries_and_extra_keys_are_a_claim_like_any_other() {
     let claims = [
         json!({ "status": "complete", "completionSummary": null }),

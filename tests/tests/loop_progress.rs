@@ -67,6 +67,15 @@ fn idlers() -> Vec<Idler> {
             quote: "all 3 accounts exhausted",
         },
         Idler {
+            what: "only thinks",
+            steps: Reply::thinking("Which of the two is it? Let me think about it once more.")
+                .into(),
+            requests_a_run: 1,
+            nudge: &["did no work"],
+            reason: "no_progress",
+            quote: "3 runs in a row did no work",
+        },
+        Idler {
             what: "only fails",
             steps: each_run(bash("exit 3"), Reply::text("It failed.")),
             requests_a_run: 2,
@@ -184,6 +193,18 @@ fn work_and_resume_reset_the_count_of_runs_without_work() {
     pi.wait_paused(mark);
     assert_eq!(pi.asked().len(), 7, "the cap counts from the resume");
     assert_eq!(pi.session().goal_field("continuations"), 1);
+}
+
+#[test]
+fn answers_cut_by_their_output_limit_are_runs_without_work() {
+    // With compaction on, pi itself would compact and ask again, once.
+    let steps = Reply::text("First I will").truncated();
+    let pi = Pi::start(options(steps).setting("compaction.enabled", json!(false)));
+    let mark = pi.goal("Begin");
+    let notice = pi.wait_paused(mark);
+    assert_eq!(pi.session().pause_reason(), Some("no_progress"));
+    assert_eq!(pi.asked().len(), CAP);
+    assert!(notice.text.contains("First I will"), "{}", notice.text);
 }
 
 const SAME: &str = "Still waiting for the build to come to its end.";

@@ -168,7 +168,7 @@ impl Engine {
             Event::ToolsChecked { active } => self.tools_checked(active, out),
             Event::RunStarted => self.run_started(),
             Event::UserMessage => self.user_message(),
-            Event::TurnEnded { aborted } => self.turn_ended(aborted, out),
+            Event::TurnEnded { broken_off } => self.turn_ended(broken_off, out),
             Event::ToolFinished(finished) => self.tool_finished(&finished),
             Event::ToolInvoked(invoked) => self.tool_invoked(&invoked, out),
             Event::ToolCancelled { call_id } => self.tool_cancelled(&call_id, out),

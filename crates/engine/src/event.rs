@@ -37,8 +37,8 @@ pub enum Event {
     UserMessage,
     /// A model turn ended. Awaited when it did no work: the answer may end the run.
     TurnEnded {
-        /// The abort signal of the run was set.
-        aborted: bool,
+        /// It ended in an abort or an error, so it says nothing about the model's progress.
+        broken_off: bool,
     },
     /// A call of any tool was finalised.
     ToolFinished(ToolFinished),

@@ -130,16 +130,16 @@ impl Engine {
     }
 
     /// A model turn ended. A run has no bound of its own, so turns without work are counted.
-    pub(crate) fn turn_ended(&mut self, aborted: bool, out: &mut Vec<Effect>) {
+    pub(crate) fn turn_ended(&mut self, broken_off: bool, out: &mut Vec<Effect>) {
         let ours = self.run_is_the_goals();
         let Some(run) = &mut self.run else { return };
-        run.idle_turns = if run.turn_worked {
-            0
-        } else {
-            run.idle_turns + 1
-        };
-        run.turn_worked = false;
-        if ours && !aborted && run.idle_turns >= IDLE_TURNS_MAX {
+        if std::mem::take(&mut run.turn_worked) {
+            run.idle_turns = 0;
+        } else if !broken_off {
+            // The host's own retries of an error are bounded by the host.
+            run.idle_turns += 1;
+        }
+        if ours && !broken_off && run.idle_turns >= IDLE_TURNS_MAX {
             self.stop(Stop::plain(PauseReason::NoProgress), out);
         }
     }

@@ -104,9 +104,9 @@ export function registerEvents(
   async function turnEnded(event: TurnEndEvent, ctx: ExtensionContext): Promise<undefined> {
     const goesOn = event.toolResults.some((result) => !session.terminated.has(result.toolCallId));
     if (session.ending && goesOn) effects.abortRun(ctx);
-    const aborted = ctx.signal?.aborted === true;
-    if (session.turnWorked || aborted) core.send({ type: "turn_ended", aborted });
-    else await core.ask({ type: "turn_ended", aborted }, TURN_MS);
+    const brokenOff = ctx.signal?.aborted === true || event.outcome !== "completed";
+    if (session.turnWorked || brokenOff) core.send({ type: "turn_ended", brokenOff });
+    else await core.ask({ type: "turn_ended", brokenOff }, TURN_MS);
   }
 
   async function settling(event: AgentBeforeSettleEvent, ctx: ExtensionContext) {

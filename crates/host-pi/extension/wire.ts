@@ -91,9 +91,9 @@ host: HostWire, } | { "type": "tools_checked",
  */
 active: boolean, } | { "type": "run_started" } | { "type": "user_message" } | { "type": "turn_ended", 
 /**
- * The abort signal is set.
+ * The abort signal is set, or the model's answer is an error.
  */
-aborted: boolean, } | { "type": "tool_finished", 
+brokenOff: boolean, } | { "type": "tool_finished", 
 /**
  * Its name.
  */

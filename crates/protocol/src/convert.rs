@@ -58,7 +58,7 @@ pub fn event(wire: EventWire, config_path: Option<&str>) -> Option<Event> {
         EventWire::ToolsChecked { active } => Event::ToolsChecked { active },
         EventWire::RunStarted => Event::RunStarted,
         EventWire::UserMessage => Event::UserMessage,
-        EventWire::TurnEnded { aborted } => Event::TurnEnded { aborted },
+        EventWire::TurnEnded { broken_off } => Event::TurnEnded { broken_off },
         EventWire::ToolFinished {
             tool,
             is_error,

@@ -83,8 +83,8 @@ pub enum EventWire {
     UserMessage,
     /// `turn_end`. Awaited when no call of the turn did work.
     TurnEnded {
-        /// The abort signal is set.
-        aborted: bool,
+        /// The abort signal is set, or the model's answer is an error.
+        broken_off: bool,
     },
     /// `tool_execution_end`, of every tool.
     ToolFinished {

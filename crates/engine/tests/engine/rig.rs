@@ -408,7 +408,7 @@ impl Rig {
 
     pub(crate) fn turn_ends(&mut self) -> Asked {
         self.turn += 1;
-        self.give(Event::TurnEnded { aborted: false })
+        self.give(Event::TurnEnded { broken_off: false })
     }
 
     /// The settle boundary is asked about, and nothing more.
