@@ -1,8 +1,9 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// The native core of goal-auditor, the /goal command of the pi coding agent.
 #[derive(Debug, Parser)]
@@ -21,6 +22,14 @@ pub(crate) enum Task {
     Verdict(VerdictArgs),
     /// Print every effective setting with its source
     Config(ConfigArgs),
+    /// Hold a seal, in which commands can change nothing outside, until standard input ends
+    AuditSeal(AuditSealArgs),
+    /// Run a command in a seal
+    ///
+    /// The command's streams and exit code pass through. Else: 124 when its time is up, 125 when the
+    /// seal cannot be made (then nothing was run), 126 when the program cannot be run, 127 when it is
+    /// not found, 128 and the signal's number when a signal ended it.
+    AuditExec(AuditExecArgs),
 }
 
 /// Arguments of `verdict`.
@@ -40,4 +49,66 @@ pub(crate) struct ConfigArgs {
     /// Print JSON for machines
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What a seal covers.
+#[derive(Debug, Args)]
+pub(crate) struct SealArgs {
+    /// What the commands reach of the network
+    #[arg(long, value_name = "WHAT", default_value = "loopback")]
+    pub(crate) net: Net,
+    /// Hide this file or folder too (repeatable); relative to the workspace, or `~/…`
+    #[arg(long, value_name = "PATH")]
+    pub(crate) hide: Vec<PathBuf>,
+    /// Limit of all that is written, in MiB [default: a quarter of memory]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(64..=1_048_576))]
+    pub(crate) scratch_mb: Option<u64>,
+}
+
+/// Values of `--net`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Net {
+    /// A private loopback interface
+    Loopback,
+    /// The host's network
+    Host,
+    /// Nothing
+    Off,
+}
+
+/// Arguments of `audit-seal`.
+#[derive(Debug, Args)]
+pub(crate) struct AuditSealArgs {
+    /// The folder under audit
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: PathBuf,
+    /// Where to listen for `audit-exec --join`; the file is removed at the end
+    #[arg(long, value_name = "PATH")]
+    pub(crate) socket: PathBuf,
+    #[command(flatten)]
+    pub(crate) seal: SealArgs,
+}
+
+/// Arguments of `audit-exec`.
+#[derive(Debug, Args)]
+pub(crate) struct AuditExecArgs {
+    /// Run in the seal that listens here
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["net", "hide", "scratch_mb"])]
+    pub(crate) join: Option<PathBuf>,
+    /// Run in a seal of its own around this folder
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "join",
+        required_unless_present = "join"
+    )]
+    pub(crate) workspace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) seal: SealArgs,
+    /// Kill the command, and all it has started, after this time
+    #[arg(long, value_name = "N")]
+    pub(crate) timeout_ms: Option<u64>,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    pub(crate) command: Vec<OsString>,
 }

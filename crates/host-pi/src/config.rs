@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ConfigArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Where pi looks: its variable, else `.pi/agent` in the home folder.
-fn default_agent_dir() -> Option<PathBuf> {
+pub(crate) fn default_agent_dir() -> Option<PathBuf> {
     let set = std::env::var_os("PI_CODING_AGENT_DIR").filter(|dir| !dir.is_empty());
     set.map(PathBuf::from)
         .or_else(|| std::env::home_dir().map(|home| home.join(".pi/agent")))

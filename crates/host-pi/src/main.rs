@@ -4,6 +4,8 @@
 //! `serve` carries lines between pi's shim and the engine, the other commands let a person look at
 //! the parts.
 
+mod audit_exec;
+mod audit_seal;
 mod cli;
 mod config;
 mod process;
@@ -39,5 +41,8 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Serve => serve::run(),
         Task::Verdict(args) => verdict::run(&args),
         Task::Config(args) => config::run(&args),
+        // These make namespaces: nothing before them may start a thread.
+        Task::AuditSeal(args) => Ok(audit_seal::run(&args)),
+        Task::AuditExec(args) => Ok(audit_exec::run(&args)),
     }
 }

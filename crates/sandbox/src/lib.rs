@@ -1,0 +1,92 @@
+//! Sealed commands, workspace fingerprints, and the auditor's reading tools.
+//!
+//! An auditor may run anything and must change nothing. Where the system can, its commands run in a
+//! *seal* ([`Seal`], [`run_in`], [`run_once`]); everywhere, the workspace is *fingerprinted* before
+//! and after. The crate knows nothing of goals, audits or prompts, decides nothing about them, and
+//! starts no threads in the processes that make namespaces.
+//!
+//! Not wired into audits yet: the commands of the binary and this library are complete, but no audit
+//! calls them; until then every audit runs on the rung [`Rung::None`].
+
+mod error;
+mod hidden;
+mod ladder;
+mod scrub;
+#[cfg(target_os = "linux")]
+mod seal;
+#[cfg(not(target_os = "linux"))]
+#[path = "seal_elsewhere.rs"]
+mod seal;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use crate::error::SealError;
+pub use crate::hidden::{HIDDEN_IN_AGENT_DIR, HIDDEN_IN_HOME, hidden_paths};
+pub use crate::ladder::{Probe, Rung, probe, seal_arguments};
+pub use crate::scrub::is_secret;
+pub use crate::seal::{PROCESSES_MAX, Seal, run_in, run_once};
+
+/// What sealed commands reach of the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// A private network with a loopback interface: servers under test work, nothing leaves.
+    Loopback,
+    /// The host's network.
+    Host,
+    /// No interface at all.
+    Off,
+}
+
+impl Network {
+    /// Its name in settings and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Loopback => "loopback",
+            Self::Host => "host",
+            Self::Off => "off",
+        }
+    }
+}
+
+/// A seal to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealOptions {
+    /// The folder under audit.
+    pub workspace: PathBuf,
+    /// The user's home; covered by an overlay like the workspace.
+    pub home: Option<PathBuf>,
+    /// pi's agent folder, whose logins are hidden.
+    pub agent_dir: Option<PathBuf>,
+    /// The network.
+    pub network: Network,
+    /// Paths to hide beyond the default ones.
+    pub hide: Vec<PathBuf>,
+    /// Limit of all that commands write, in MiB; a quarter of memory if not given.
+    pub scratch_mb: Option<u64>,
+}
+
+/// A command for a seal; folder, environment and streams are those of the calling process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealedCommand {
+    /// Program and arguments.
+    pub words: Vec<OsString>,
+    /// After this time everything the command has started is killed.
+    pub timeout: Option<Duration>,
+}
+
+/// What became of a sealed command.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It ended with this exit code.
+    Exited(i32),
+    /// It was ended by this signal.
+    Killed(i32),
+    /// Its time was up.
+    TimedOut,
+    /// It could not be started.
+    NotRun(io::Error),
+}
