@@ -9,6 +9,7 @@
 //! calls them; until then every audit runs on the rung [`Rung::None`].
 
 mod error;
+pub mod fingerprint;
 mod hidden;
 mod ladder;
 mod scrub;

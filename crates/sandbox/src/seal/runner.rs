@@ -63,7 +63,7 @@ fn serve(client: &UnixStream) -> io::Result<Option<Answer>> {
     };
     match spawn(&request, streams) {
         Ok(command) => supervise(command, client, deadline),
-        Err(error) => Ok(Some(Answer::NotRun(error.raw_os_error().unwrap_or(0)))),
+        Err(error) => Ok(Some(Answer::NotRun(why_not_run(&error, &request)))),
     }
 }
 
@@ -102,6 +102,26 @@ fn spawn(request: &Request, [stdin, stdout, stderr]: [OwnedFd; 3]) -> io::Result
     // It is waited for below, together with whatever loses its parent.
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     pid.ok_or_else(|| io::Error::other("a process without a number"))
+}
+
+/// An errno. A folder of PATH that may not be entered makes the system say "permission denied" for
+/// a program that is nowhere; a shell says "not found", and so do we.
+fn why_not_run(error: &io::Error, request: &Request) -> i32 {
+    let errno = error.raw_os_error().unwrap_or(0);
+    let program = request.command.first().map(Path::new);
+    let bare = program.filter(|program| program.components().count() == 1);
+    let (Some(name), true) = (bare, error.kind() == io::ErrorKind::PermissionDenied) else {
+        return errno;
+    };
+    let path = request.environment.iter().find(|(name, _)| name == "PATH");
+    let mut folders = path
+        .into_iter()
+        .flat_map(|(_, path)| std::env::split_paths(path));
+    if folders.any(|folder| folder.join(name).exists()) {
+        errno
+    } else {
+        rustix::io::Errno::NOENT.raw_os_error()
+    }
 }
 
 fn supervise(
