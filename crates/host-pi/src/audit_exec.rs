@@ -51,9 +51,10 @@ fn exit_code(outcome: &Outcome, args: &AuditExecArgs) -> u8 {
         Outcome::NotRun(error) => {
             let program = args.command.first().map(|word| word.to_string_lossy());
             eprintln!("goal-auditor: {}: {error}", program.unwrap_or_default());
-            match error.kind() {
-                io::ErrorKind::NotFound => EXIT_NOT_FOUND,
-                _ => EXIT_CANNOT_RUN,
+            if error.kind() == io::ErrorKind::NotFound {
+                EXIT_NOT_FOUND
+            } else {
+                EXIT_CANNOT_RUN
             }
         }
     }

@@ -22,6 +22,12 @@ pub(crate) enum Task {
     Verdict(VerdictArgs),
     /// Print every effective setting with its source
     Config(ConfigArgs),
+    /// Print what a folder is at this moment, as audits record it
+    Fingerprint(FingerprintArgs),
+    /// Tell whether the tree that a session's last approval was given for still stands
+    ///
+    /// Exit code 0 if it does, 1 if it differs (the places are named), 2 if that cannot be told.
+    Verify(VerifyArgs),
     /// Hold a seal, in which commands can change nothing outside, until standard input ends
     AuditSeal(AuditSealArgs),
     /// Run a command in a seal
@@ -111,4 +117,29 @@ pub(crate) struct AuditExecArgs {
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     pub(crate) command: Vec<OsString>,
+}
+
+/// Arguments of `fingerprint`.
+#[derive(Debug, Args)]
+pub(crate) struct FingerprintArgs {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Hash every file, so that equal trees have equal digests wherever they are
+    #[arg(long)]
+    pub(crate) content: bool,
+    /// Print JSON for machines, every file included
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `verify`.
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// A session file of pi
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: PathBuf,
+    /// The folder to look at [default: the session's working folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
 }

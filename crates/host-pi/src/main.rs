@@ -8,10 +8,12 @@ mod audit_exec;
 mod audit_seal;
 mod cli;
 mod config;
+mod fingerprint;
 mod process;
 mod serve;
 mod settings;
 mod verdict;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -41,6 +43,8 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Serve => serve::run(),
         Task::Verdict(args) => verdict::run(&args),
         Task::Config(args) => config::run(&args),
+        Task::Fingerprint(args) => fingerprint::run(&args),
+        Task::Verify(args) => verify::run(&args),
         // These make namespaces: nothing before them may start a thread.
         Task::AuditSeal(args) => Ok(audit_seal::run(&args)),
         Task::AuditExec(args) => Ok(audit_exec::run(&args)),

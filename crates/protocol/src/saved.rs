@@ -1,5 +1,7 @@
 //! What is saved in pi's session file (spec §2). Names are stable from version 1 on.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -239,6 +241,30 @@ pub struct AuditWire {
     pub gate: GateWire,
     /// The full report.
     pub report: String,
+}
+
+/// A workspace at one moment, in few words. Equal digests are equal trees, content included.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct FingerprintWire {
+    /// `blake3:` and 64 hexadecimal digits, over everything below.
+    pub digest: String,
+    /// Files.
+    #[ts(type = "number")]
+    pub files: u64,
+    /// Their bytes.
+    #[ts(type = "number")]
+    pub bytes: u64,
+    /// Commit of the workspace's own repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub commit: Option<String>,
+    /// Digest of the repositories' HEADs and indexes.
+    pub repositories: String,
+    /// Digest of the ignore rules in force.
+    pub rules: String,
+    /// Digests of the tree's parts, by path: they tell where a tree differs.
+    pub parts: BTreeMap<String, String>,
 }
 
 /// A tool call of the auditor.

@@ -13,7 +13,7 @@ pub struct SealError {
 }
 
 impl SealError {
-    pub(crate) fn new(doing: impl Into<String>, why: impl ToString) -> Self {
+    pub(crate) fn new(doing: impl Into<String>, why: impl std::fmt::Display) -> Self {
         Self {
             doing: doing.into(),
             why: why.to_string(),

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use self::compare::{Change, Changes, Summary, compare, is_by_product};
+pub use self::compare::{Change, Changes, PARTS_MAX, Summary, compare, is_by_product};
 pub use self::repository::Repository;
 
 /// Most entries of a fingerprint; a larger tree is an error, never a half fingerprint.
@@ -102,10 +102,8 @@ pub fn take(root: &Path, content: Content) -> io::Result<Fingerprint> {
     let mut taken = walk::walk(root)?;
     match content {
         Content::None => {}
-        Content::Recent => hash(&mut taken, |entries| recent(entries)),
-        Content::All => hash(&mut taken, |entries| {
-            entries.iter().map(|(path, _)| path.clone()).collect()
-        }),
+        Content::Recent => hash(&mut taken, recent),
+        Content::All => hash(&mut taken, |entries| entries.keys().cloned().collect()),
     }
     Ok(taken)
 }

@@ -2,11 +2,30 @@
 //!
 //! An auditor may run anything and must change nothing. Where the system can, its commands run in a
 //! *seal* ([`Seal`], [`run_in`], [`run_once`]); everywhere, the workspace is *fingerprinted* before
-//! and after. The crate knows nothing of goals, audits or prompts, decides nothing about them, and
-//! starts no threads in the processes that make namespaces.
+//! and after ([`fingerprint`]). The crate knows nothing of goals, audits or prompts, decides nothing
+//! about them, and starts no thread in a process that makes namespaces.
 //!
-//! Not wired into audits yet: the commands of the binary and this library are complete, but no audit
-//! calls them; until then every audit runs on the rung [`Rung::None`].
+//! **Not wired into audits yet:** the library and the binary's commands work by themselves, but no
+//! audit uses them; until one does, every audit is on the rung [`Rung::None`].
+//!
+//! # How an audit uses it
+//! 1. [`probe`] at session start, with the binary's own path: the rung, and why not a higher one.
+//! 2. [`fingerprint::take`] with [`fingerprint::Content::Recent`] before the first prompt.
+//! 3. On [`Rung::Overlay`] start `goal-auditor audit-seal --workspace DIR --socket PATH
+//!    [--net loopback|host|off] [--hide PATH]… [--scratch-mb N]` ([`seal_arguments`]) with a pipe
+//!    as its standard input. It prints `ready`, or one line on standard error and exits with 125.
+//!    Close the pipe and the seal is gone, with all that ran in it and its socket file; so it is when
+//!    either side is killed. It ends, too, with the *thread* that started it (a parent-death
+//!    signal): start it from one that stays.
+//! 4. Each command: `goal-auditor audit-exec --join PATH [--timeout-ms N] -- PROGRAM ARG…`, in the
+//!    working folder, with the environment and streams it shall have. The exit code is the
+//!    command's; 124 timed out, 125 no seal (nothing ran), 126 and 127 as a shell, 128 + signal. Kill
+//!    it, and the command is killed with all it has started.
+//! 5. [`fingerprint::take_after`] and [`fingerprint::compare`] after the verdict; on a lower rung
+//!    [`fingerprint::Changes::take_by_products`] sets apart what tests leave.
+//! 6. For the record of an approval, [`fingerprint::Summary::of`] a fingerprint taken with
+//!    [`fingerprint::Content::All`]; `goal-auditor verify SESSION` compares the newest approved audit
+//!    entry's `after` (protocol's `FingerprintWire`) with the tree as it is then.
 
 mod error;
 pub mod fingerprint;

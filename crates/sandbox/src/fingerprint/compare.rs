@@ -8,7 +8,7 @@ use super::{Entry, Fingerprint, Hash, Kind, same_metadata};
 
 /// What an honest run of builds and tests leaves behind: names of folders. Only *added* files are
 /// ever forgiven for being in one.
-pub const BY_PRODUCT_FOLDERS: &[&str] = &[
+const BY_PRODUCT_FOLDERS: &[&str] = &[
     "__pycache__",
     "target",
     "node_modules",
@@ -33,7 +33,7 @@ pub const BY_PRODUCT_FOLDERS: &[&str] = &[
     "TestResults",
 ];
 /// The same: names of files.
-pub const BY_PRODUCT_FILES: &[&str] = &[
+const BY_PRODUCT_FILES: &[&str] = &[
     ".coverage",
     "coverage.xml",
     "coverage.out",
@@ -44,7 +44,7 @@ pub const BY_PRODUCT_FILES: &[&str] = &[
     ".stylelintcache",
 ];
 /// The same: ends of file names.
-pub const BY_PRODUCT_ENDS: &[&str] = &[
+const BY_PRODUCT_ENDS: &[&str] = &[
     ".pyc",
     ".pyo",
     ".tsbuildinfo",
