@@ -70,6 +70,15 @@ impl ActiveAudit {
         }
     }
 
+    /// The end of the auditor's session, if one is open.
+    fn close(&self) -> Option<Effect> {
+        let audit = self.number;
+        match self.stage {
+            Stage::Running => Some(Effect::CloseAuditor { audit }),
+            Stage::Preparing { .. } | Stage::Inspecting { .. } => None,
+        }
+    }
+
     fn machine_deadline(&self) -> Option<(Monotonic, Deadline)> {
         self.machine.deadline().map(|(at, which)| {
             let which = match which {
@@ -221,9 +230,7 @@ impl Engine {
     /// The branch is another one: the audit's call is answered, and nothing is written there.
     pub(crate) fn drop_audit(&mut self, out: &mut Vec<Effect>) {
         if let Some(audit) = self.audit.take() {
-            out.push(Effect::CloseAuditor {
-                audit: audit.number,
-            });
+            out.extend(audit.close());
             let record = self.record(&audit, AuditOutcome::StaleGoal, None);
             let finished = FinishedAudit {
                 call_id: audit.call_id,
@@ -246,9 +253,7 @@ impl Engine {
             return;
         };
         audit.machine.cancel();
-        out.push(Effect::CloseAuditor {
-            audit: audit.number,
-        });
+        out.extend(audit.close());
         let standing = self.pursued().as_ref() == Some(&audit.tag);
         // A verdict counts for the very goal that was judged, or not at all.
         let aborted = matches!(outcome, AuditOutcome::Aborted { .. });

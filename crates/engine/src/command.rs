@@ -72,9 +72,7 @@ impl Engine {
     /// The user typed `/goal …`.
     pub(crate) fn command(&mut self, command: &Command, out: &mut Vec<Effect>) {
         let host = &command.host;
-        self.host.has_ui = host.has_ui;
-        self.host.model.clone_from(&host.model);
-        self.host.config_path.clone_from(&host.config_path);
+        self.note_host(host);
         if host.headless {
             self.headless = Some(Headless {
                 approved: true,
@@ -90,6 +88,17 @@ impl Engine {
             Form::Clear => self.clear_command(out),
             Form::Resume => self.resume_command(host, out),
             Form::Objective(text) => self.objective_command(text, command, out),
+        }
+    }
+
+    /// The host's own word on where it stands outranks what was followed from its events.
+    fn note_host(&mut self, host: &HostFacts) {
+        self.host.has_ui = host.has_ui;
+        self.host.model.clone_from(&host.model);
+        self.host.config_path.clone_from(&host.config_path);
+        if host.activity != Activity::Running {
+            self.missed_rest();
+            self.host.compacting = host.activity == Activity::Compacting;
         }
     }
 
@@ -237,6 +246,7 @@ impl Engine {
         host: &HostFacts,
         out: &mut Vec<Effect>,
     ) {
+        self.note_host(host);
         let Some(at) = self.questions.iter().position(|open| open.ticket == ticket) else {
             return;
         };

@@ -10,7 +10,7 @@ use crate::event::{CompactionEnded, RunSettled, Settling, ToolFinished};
 use crate::message::NudgeWhy;
 use crate::model_error::classify;
 use crate::say;
-use crate::start::Waiting;
+use crate::start::{Begin, Waiting};
 
 /// A run of the host, from leaving rest (or a taken continuation) to its settle boundary.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -99,6 +99,13 @@ impl Engine {
             self.host.running = true;
             self.run = Some(Run::default());
         }
+    }
+
+    /// The host says that no run is going. If one was followed here, its end was missed (the core was
+    /// lost just then), and nothing may wait for it.
+    pub(crate) fn missed_rest(&mut self) {
+        self.host.running = false;
+        self.run = None;
     }
 
     /// The user said something.
@@ -203,7 +210,11 @@ impl Engine {
         if self.deadlines.abort_grace.is_some() {
             return (Next::Rest, None); // Someone stopped it; the grace decides.
         }
-        let starts = self.pursued().and(self.waiting).and_then(Waiting::at_rest);
+        let starts = self
+            .pursued()
+            .and(self.waiting)
+            .and_then(Waiting::at_rest)
+            .filter(|begin| *begin != Begin::Restart);
         if starts.is_none() && !self.run_is_the_goals() {
             effects.extend(self.reminder().map(Effect::Notify));
             return (Next::Rest, None);
@@ -341,6 +352,7 @@ impl Engine {
                 self.turn_result = None;
             }
             Next::BackOff(ms) => {
+                self.waiting = None;
                 self.deadlines.back_off = Some(self.clocks.now.after(*ms));
                 self.mark_decided();
             }
@@ -421,13 +433,16 @@ impl Engine {
     pub(crate) fn compaction_ended(&mut self, ended: CompactionEnded, out: &mut Vec<Effect>) {
         self.host.compacting = false;
         self.host.full_message_present = ended.full_message_present;
+        if ended.idle {
+            self.missed_rest();
+        }
         if ended.cancelled {
             return self.compaction_cancelled(out);
         }
         if ended.run_goes_on && self.run_is_the_goals() && !ended.full_message_present {
             let message = self.full_message(true);
             out.extend(message.map(Effect::SendInRun));
-        } else if ended.idle && !self.host.running {
+        } else if ended.idle {
             self.start_waiting(out);
         }
     }

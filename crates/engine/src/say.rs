@@ -729,6 +729,11 @@ pub(crate) const fn rung_words(rung: Rung) -> &'static str {
     }
 }
 
+/// The workspace was to be watched, and nobody looked.
+pub(crate) fn workspace_not_seen() -> String {
+    "the workspace could not be looked at before the audit".to_owned()
+}
+
 /// The workspace could not be read in time.
 pub(crate) fn workspace_too_slow(limit_ms: u64) -> String {
     format!(

@@ -32,8 +32,8 @@ impl Begin {
 /// What waits for its moment to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waiting {
-    /// The answer to [`Effect::ActivateTools`].
-    ForTools(Begin),
+    /// The answer to [`Effect::ActivateTools`]; and then for the host's rest, if it was busy.
+    ForTools { begin: Begin, busy: bool },
     /// The end of what the host does.
     ForRest(Begin),
 }
@@ -43,7 +43,7 @@ impl Waiting {
     pub(crate) const fn at_rest(self) -> Option<Begin> {
         match self {
             Self::ForRest(begin) => Some(begin),
-            Self::ForTools(_) => None,
+            Self::ForTools { .. } => None,
         }
     }
 
@@ -78,23 +78,23 @@ impl Engine {
 
     /// The goal is pursuing; start it as soon as tools and host allow.
     pub(crate) fn begin(&mut self, host: &HostFacts, begin: Begin, out: &mut Vec<Effect>) {
-        self.host.compacting = host.activity == Activity::Compacting;
+        let busy = host.activity != Activity::Idle;
         if host.tools_active {
-            self.begin_when_idle(begin, host.activity != Activity::Idle, out);
+            self.begin_when_idle(begin, busy, out);
         } else {
-            self.waiting = Some(Waiting::ForTools(begin));
+            self.waiting = Some(Waiting::ForTools { begin, busy });
             out.push(Effect::ActivateTools);
         }
     }
 
     /// The host tried to make our tools active.
     pub(crate) fn tools_checked(&mut self, active: bool, out: &mut Vec<Effect>) {
-        let Some(Waiting::ForTools(begin)) = self.waiting else {
+        let Some(Waiting::ForTools { begin, busy }) = self.waiting else {
             return;
         };
         self.waiting = None;
         if active {
-            self.begin_when_idle(begin, self.host.running || self.host.compacting, out);
+            self.begin_when_idle(begin, busy || self.host.compacting, out);
         } else {
             self.pause(Stop::plain(PauseReason::ToolsOff), out);
         }
@@ -158,10 +158,8 @@ impl Engine {
     /// The wait after a model error is over.
     pub(crate) fn back_off_over(&mut self, out: &mut Vec<Effect>) {
         self.deadlines.back_off = None;
-        if self.host.running {
-            return; // The run that goes on decides at its own boundary.
-        }
-        if self.host.compacting {
+        // A run that goes on is the one that failed, slow to come to rest: any other cancelled this.
+        if self.host.running || self.host.compacting {
             self.waiting = Some(Waiting::ForRest(Begin::Restart));
         } else {
             self.restart(out);

@@ -50,6 +50,16 @@ impl Engine {
             return;
         }
         match prepared {
+            // A rung that rests on a look needs that look.
+            Ok(Prepared {
+                rung: Rung::Overlay | Rung::Fingerprint,
+                before: None,
+                ..
+            }) => self.fail_audit(
+                FailureKind::SandboxUnavailable,
+                say::workspace_not_seen(),
+                out,
+            ),
             Ok(prepared) => self.open_auditor(prepared, out),
             Err(why) => self.fail_audit(FailureKind::SandboxUnavailable, why, out),
         }

@@ -1,7 +1,8 @@
 //! An audit's end, and what it does to the goal (spec §5).
 
 use goal_engine::{
-    AuditOutcome, AuditorEvent, Event, OpenCause, OpenFailure, Phase, Settings, StopKind,
+    AuditOutcome, AuditorEvent, Event, Inspection, OpenCause, OpenFailure, Phase, Prepared, Rung,
+    Settings, StopKind,
 };
 
 use crate::rig::{Rig, answer, branch_with, restart, saved_goal};
@@ -561,4 +562,139 @@ fn what_a_pause_keeps_of_others_words_is_bounded() {
     };
     let detail = stop.detail.clone().expect("a detail");
     assert!(detail.chars().count() <= 4_000 && detail.contains("left out"));
+}
+
+// The workspace
+
+fn watched(rung: Rung, changed: &[&str], forgiven: &[&str]) -> Rig {
+    let mut rig = pursuing();
+    rig.prepared = Some(Ok(Prepared {
+        rung,
+        seal: None,
+        before: Some("before".to_owned()),
+    }));
+    rig.inspection = Some(Ok(Inspection {
+        after: "after".to_owned(),
+        changed: changed.iter().map(|path| (*path).to_owned()).collect(),
+        forgiven: forgiven.iter().map(|path| (*path).to_owned()).collect(),
+    }));
+    rig
+}
+
+#[test]
+fn an_approval_counts_only_on_a_workspace_that_stayed_as_it_was() {
+    for (rung, changed, forgiven, expected) in [
+        (Rung::Fingerprint, vec![], vec![], "approved"),
+        (Rung::Fingerprint, vec![], vec!["target/x"], "approved"),
+        (
+            Rung::Fingerprint,
+            vec!["a.rs"],
+            vec![],
+            "failed(workspace_changed)",
+        ),
+        (Rung::Overlay, vec![], vec![], "approved"),
+        (Rung::Overlay, vec![], vec!["target/x"], "stale(workspace)"),
+        (Rung::Overlay, vec!["a.rs"], vec![], "stale(workspace)"),
+    ] {
+        let mut rig = watched(rung, &changed, &forgiven);
+        let asked = rig.audited("All there.\n<approved/>");
+        assert_eq!(
+            outcome(&asked),
+            expected,
+            "{rung:?} {changed:?} {forgiven:?}"
+        );
+        let approved = expected == "approved";
+        assert_eq!(rig.phase() == "none", approved);
+        for path in changed {
+            assert!(asked.told().contains(path), "{}", asked.told());
+        }
+    }
+}
+
+#[test]
+fn a_refusal_of_a_workspace_that_changed_is_a_refusal_all_the_same() {
+    let mut rig = watched(Rung::Fingerprint, &["a.rs"], &[]);
+    assert_eq!(outcome(&rig.audited("No.\n<disapproved/>")), "disapproved");
+    assert_eq!(rig.goal().totals.rejection_streak, 1);
+}
+
+#[test]
+fn an_approval_whose_workspace_cannot_be_looked_at_is_a_failure() {
+    let mut rig = watched(Rung::Fingerprint, &[], &[]);
+    rig.inspection = Some(Err("no such folder".to_owned()));
+    let asked = rig.audited("<approved/>");
+    assert_eq!(outcome(&asked), "failed(sandbox_unavailable)");
+
+    let mut rig = watched(Rung::Fingerprint, &[], &[]);
+    rig.inspection = None;
+    assert!(rig.audited("<approved/>").answer().is_none(), "not yet");
+    assert_eq!(outcome(&rig.wait(120_000)), "failed(sandbox_unavailable)");
+    assert_eq!(rig.phase(), "pursuing");
+}
+
+#[test]
+fn an_audit_that_cannot_be_prepared_opens_no_session() {
+    for prepared in [
+        Some(Err("no overlay".to_owned())),
+        Some(Ok(Prepared {
+            rung: Rung::Overlay,
+            seal: Some("/seal".to_owned()),
+            before: None,
+        })),
+    ] {
+        let mut rig = pursuing();
+        rig.prepared = prepared;
+        let asked = rig.claims();
+        assert_eq!(outcome(&asked), "failed(sandbox_unavailable)");
+        assert!(!asked.brief().contains("auditor"), "{}", asked.brief());
+    }
+    let mut rig = pursuing();
+    rig.prepared = None;
+    assert!(rig.claims().answer().is_none());
+    assert_eq!(outcome(&rig.wait(120_000)), "failed(sandbox_unavailable)");
+}
+
+#[test]
+fn what_stops_an_audit_stops_it_while_the_workspace_is_looked_at_too() {
+    for inspecting in [false, true] {
+        for command in ["pause", "clear"] {
+            let mut rig = watched(Rung::Fingerprint, &[], &[]);
+            if inspecting {
+                rig.inspection = None;
+                rig.audited("<approved/>");
+            } else {
+                rig.prepared = None;
+                rig.claims();
+            }
+            let asked = rig.command(command);
+            assert_eq!(outcome(&asked), "aborted(command)");
+            assert!(
+                !asked.brief().contains("close auditor"),
+                "{}",
+                asked.brief()
+            );
+            assert_ne!(rig.phase(), "pursuing");
+        }
+    }
+}
+
+#[test]
+fn a_look_that_comes_too_late_or_for_another_audit_is_ignored() {
+    let mut rig = watched(Rung::Fingerprint, &[], &[]);
+    rig.inspection = None;
+    rig.audited("<approved/>");
+    let audit = opened_again(&mut rig);
+    let found = Inspection {
+        after: "after".to_owned(),
+        changed: Vec::new(),
+        forgiven: Vec::new(),
+    };
+    let late = |audit| Event::WorkspaceInspected {
+        audit,
+        inspection: Ok(found.clone()),
+    };
+    assert_eq!(rig.give(late(audit ^ 1)).brief(), "-");
+    rig.command("pause");
+    assert_eq!(rig.give(late(audit)).brief(), "-");
+    assert_eq!(rig.phase(), "paused(user)");
 }

@@ -165,3 +165,18 @@ fn another_extension_that_goes_on_after_our_rest_is_judged_at_the_next_boundary(
     assert_eq!(rig.engine.deadline(), None, "the run goes on");
     assert_eq!(rig.wait(1_000_000).brief(), "-");
 }
+
+#[test]
+fn a_back_off_that_ends_before_the_run_has_come_to_rest_starts_at_its_rest() {
+    let mut rig = Rig::new();
+    rig.pursue("x");
+    let asked = rig.settling(|settling| {
+        settling.failed = true;
+        settling.error = Some("503".to_owned());
+    });
+    rig.take(&asked);
+    // Another extension takes its time at the end of the run.
+    assert_eq!(rig.wait(6_000).brief(), "-");
+    assert!(rig.rests().start().is_some());
+    assert_eq!(rig.goal().totals.continuations, 1);
+}

@@ -10,6 +10,7 @@ mod back_off;
 mod commands;
 mod compaction;
 mod in_run;
+mod random;
 mod rig;
 mod sessions;
 mod settle;

@@ -1,0 +1,947 @@
+//! Random lives of a host: whatever happens in whatever order, the engine keeps its promises.
+//!
+//! The host here is asynchronous as the real one is: what it reports reaches the engine at once, but
+//! what the engine asks for lies in a pipe until it is delivered, so that commands cross answers.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use goal_engine::{
+    Activity, AuditOutcome, AuditorEvent, Clocks, Command, CompactionEnded, CoreRestart, Effect,
+    Ended, Engine, Event, Goal, GoalTag, GoalTool, MessageDetails, Monotonic, OpenCause, Phase,
+    Prepared, Proposal, Recovered, RunSettled, Rung, SavedGoal, SessionOpened, Settings, Settling,
+    StatusView, StopKind, ToolFinished, ToolInvoked, WallClock,
+};
+use proptest::prelude::*;
+
+use crate::rig::{LONG_REPLY, answer, facts};
+
+/// Something that may happen. What cannot happen where the host stands is skipped.
+#[derive(Debug, Clone)]
+enum Op {
+    Deliver,
+    Wait(u64),
+    Command(&'static str),
+    Answer { yes: bool },
+    Prompt,
+    Begin,
+    Work { error: bool },
+    TurnEnds,
+    Call { update: bool },
+    Auditor(AuditorOp),
+    Settle(SettleOp),
+    Decide,
+    Rest,
+    Abort,
+    Interrupt,
+    CompactionStarts,
+    CompactionEnds { cancelled: bool },
+    CompactsInRun { lost: bool },
+    ToolsBecome { active: bool },
+    Leave,
+    MoveInTree,
+    LoseCore { again: bool },
+}
+
+#[derive(Debug, Clone, Copy)]
+enum AuditorOp {
+    Check { ok: bool },
+    Output,
+    Says(&'static str),
+    Fails,
+    Breaks,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum SettleOp {
+    Saying(&'static str),
+    Failing(&'static str),
+    WithoutFullMessage,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let auditor = prop_oneof![
+        3 => any::<bool>().prop_map(|ok| AuditorOp::Check { ok }),
+        1 => Just(AuditorOp::Output),
+        6 => prop::sample::select(vec![
+            "<approved/>", "No.\n<disapproved/>", "no tag", "", "<approved/> perhaps",
+        ]).prop_map(AuditorOp::Says),
+        1 => Just(AuditorOp::Fails),
+        1 => Just(AuditorOp::Breaks),
+    ];
+    let settle = prop_oneof![
+        4 => prop::sample::select(vec!["", "hm", LONG_REPLY]).prop_map(SettleOp::Saying),
+        2 => prop::sample::select(vec!["503: busy", "401: no", "prompt is too long"])
+            .prop_map(SettleOp::Failing),
+        1 => Just(SettleOp::WithoutFullMessage),
+    ];
+    prop_oneof![
+        16 => Just(Op::Deliver),
+        3 => prop::sample::select(vec![1, 100, 250, 4_999, 5_000, 60_000, 1_000_000]).prop_map(Op::Wait),
+        6 => prop::sample::select(vec!["pause", "resume", "clear", "a goal", "another goal", "status"])
+            .prop_map(Op::Command),
+        3 => any::<bool>().prop_map(|yes| Op::Answer { yes }),
+        2 => Just(Op::Prompt),
+        8 => Just(Op::Begin),
+        4 => any::<bool>().prop_map(|error| Op::Work { error }),
+        3 => Just(Op::TurnEnds),
+        5 => prop::bool::weighted(0.8).prop_map(|update| Op::Call { update }),
+        10 => auditor.prop_map(Op::Auditor),
+        6 => settle.prop_map(Op::Settle),
+        8 => Just(Op::Decide),
+        6 => Just(Op::Rest),
+        1 => Just(Op::Abort),
+        1 => Just(Op::Interrupt),
+        1 => Just(Op::CompactionStarts),
+        2 => any::<bool>().prop_map(|cancelled| Op::CompactionEnds { cancelled }),
+        1 => any::<bool>().prop_map(|lost| Op::CompactsInRun { lost }),
+        1 => any::<bool>().prop_map(|active| Op::ToolsBecome { active }),
+        1 => Just(Op::Leave),
+        1 => Just(Op::MoveInTree),
+        1 => any::<bool>().prop_map(|again| Op::LoseCore { again }),
+    ]
+}
+
+/// A run of the host.
+#[derive(Debug, Default)]
+struct Run {
+    /// The goal whose message drives it.
+    driven_by: Option<GoalTag>,
+    aborted: bool,
+    by_us: bool,
+    /// The engine was asked at the boundary; its answer may still be in the pipe.
+    settling: bool,
+    /// The boundary was passed without a continuation.
+    over: bool,
+}
+
+/// What the branch of the session holds of ours.
+#[derive(Debug, Clone)]
+enum Entry {
+    Goal(SavedGoal),
+    Audit(AuditOutcome, GoalTag),
+    Message(MessageDetails),
+}
+
+#[derive(Debug)]
+struct Host {
+    engine: Engine,
+    now: u64,
+    fresh: u64,
+    history: Vec<(Clocks, Event, Vec<Effect>)>,
+    /// Asked for and not yet performed.
+    pipe: VecDeque<Effect>,
+    branch: Vec<Entry>,
+    run: Option<Run>,
+    /// A run was asked for and has not begun: the goal, and whether it was aborted already.
+    starting: Option<(GoalTag, bool)>,
+    compacting: bool,
+    tools_active: bool,
+    message_queued: bool,
+    proposal: Option<Proposal>,
+    calls: BTreeMap<String, bool>,
+    call: u64,
+    turn: u64,
+    auditor: Option<u64>,
+    tickets: Vec<u64>,
+    /// `None` after a session was opened: it is shown anew.
+    shown: Option<StatusView>,
+    pursued: Option<GoalTag>,
+    /// Saved by a proposal that was stale when it was taken.
+    resaves: bool,
+}
+
+impl Host {
+    fn new() -> Self {
+        let mut host = Self {
+            engine: Engine::new(settings()),
+            now: 1_000,
+            fresh: 0,
+            history: Vec::new(),
+            pipe: VecDeque::new(),
+            branch: Vec::new(),
+            run: None,
+            starting: None,
+            compacting: false,
+            tools_active: true,
+            message_queued: false,
+            proposal: None,
+            calls: BTreeMap::new(),
+            call: 0,
+            turn: 1,
+            auditor: None,
+            tickets: Vec::new(),
+            shown: None,
+            pursued: None,
+            resaves: false,
+        };
+        host.open(OpenCause::Start);
+        host
+    }
+
+    fn open(&mut self, cause: OpenCause) {
+        let branch = self.recovered();
+        self.shown = None;
+        self.tell(Event::SessionOpened(Box::new(SessionOpened {
+            cause,
+            branch,
+            has_ui: true,
+            model: facts().model,
+        })));
+    }
+
+    /// What `goal-protocol` would read from the branch.
+    fn recovered(&self) -> Recovered {
+        let saved = self
+            .branch
+            .iter()
+            .rposition(|entry| matches!(entry, Entry::Goal(_)));
+        let Some(Entry::Goal(SavedGoal::Present { goal, active_ms })) =
+            saved.map(|at| &self.branch[at])
+        else {
+            return Recovered::default();
+        };
+        let after = &self.branch[saved.unwrap_or(0)..];
+        let newest = after.iter().rev().find_map(|entry| match entry {
+            Entry::Message(details) if goal.is(&details.tag) => Some(details.clone()),
+            Entry::Message(_) | Entry::Goal(_) | Entry::Audit(..) => None,
+        });
+        let approved = after.iter().any(
+            |entry| matches!(entry, Entry::Audit(AuditOutcome::Approved, tag) if goal.is(tag)),
+        );
+        let (totals, active_ms) = match newest {
+            Some(details) => (details.totals, details.active_ms),
+            None => (goal.totals.clone(), *active_ms),
+        };
+        let restored = Goal::restore(
+            goal.id().to_owned(),
+            goal.generation(),
+            goal_engine::Objective::new(goal.objective()).expect("an objective"),
+            goal.phase().clone(),
+            goal.created_at(),
+            active_ms,
+            totals,
+            goal.last_objection.clone(),
+            goal.gate().clone(),
+        );
+        Recovered {
+            goal: (!approved).then_some(restored),
+            ..Recovered::default()
+        }
+    }
+
+    fn clocks(&mut self) -> Clocks {
+        self.fresh += 1;
+        Clocks {
+            now: Monotonic(self.now),
+            wall: WallClock(self.now),
+            fresh: self.fresh,
+        }
+    }
+
+    /// Reports an event, checks what the engine makes of it, and leaves that in the pipe.
+    fn tell(&mut self, event: Event) {
+        let mut events = VecDeque::from([event]);
+        while let Some(event) = events.pop_front() {
+            let clocks = self.clocks();
+            let before = self.engine.goal().cloned();
+            let mut out = Vec::new();
+            self.engine.handle(clocks, event.clone(), &mut out);
+            self.check(&event, before.as_ref(), &out);
+            for effect in &out {
+                if let Effect::PrepareAudit(prepare) = effect {
+                    events.push_back(Event::AuditPrepared {
+                        audit: prepare.audit,
+                        prepared: Ok(Prepared {
+                            rung: Rung::None,
+                            seal: None,
+                            before: None,
+                        }),
+                    });
+                }
+            }
+            self.pipe.extend(out.iter().cloned());
+            self.history.push((clocks, event, out));
+        }
+    }
+
+    // The promises, checked at every event
+
+    fn check(&mut self, event: &Event, before: Option<&Goal>, out: &[Effect]) {
+        if let Some((at, why)) = self.engine.deadline() {
+            assert!(at.0 > self.now, "{why:?} is due and was not performed");
+        }
+        for effect in out {
+            self.check_effect(event, effect, out);
+        }
+        self.check_pause(event, before, out);
+        self.check_end(event, before, out);
+    }
+
+    fn check_effect(&mut self, event: &Event, effect: &Effect, out: &[Effect]) {
+        if let Effect::StartRun(message) = effect {
+            assert!(
+                self.is_pursued(&message.details.tag),
+                "a start for a goal that is not pursued"
+            );
+            // The shim holds back a start that meets a compaction of the user's.
+            let unaware = matches!(event, Event::RunSettled(_) | Event::SessionOpened(_));
+            let compacts = self.compacting && !unaware;
+            assert!(
+                self.run.is_none() && !compacts,
+                "a start while the host is busy"
+            );
+            let undelivered = self
+                .pipe
+                .iter()
+                .any(|effect| matches!(effect, Effect::StartRun(_)));
+            let cancelled = out.contains(&Effect::EndRun) || self.pipe.contains(&Effect::EndRun);
+            let outstanding = self.starting.as_ref().is_some_and(|(_, aborted)| !aborted);
+            assert!(cancelled || !(undelivered || outstanding), "two starts");
+        }
+        if let Effect::SendInRun(message) = effect {
+            assert!(self.is_pursued(&message.details.tag));
+            assert!(self.run.is_some());
+        }
+        if let Effect::Propose(proposal) = effect
+            && let Some(message) = &proposal.message
+        {
+            assert!(self.is_pursued(&message.details.tag));
+        }
+        if matches!(effect, Effect::OpenAuditor(_)) {
+            let goal = self.engine.goal().expect("a goal");
+            assert!(goal.is_pursuing(), "an audit of a goal that is not pursued");
+        }
+        if let Effect::ShowStatus(view) = effect {
+            assert_ne!(Some(view), self.shown.as_ref(), "the status did not change");
+            self.shown = Some(view.clone());
+        }
+        if let Effect::SaveGoal(SavedGoal::Gone {
+            id,
+            ended: Ended::Approved,
+        }) = effect
+        {
+            let approvals = out.iter().filter(|effect| {
+                matches!(effect, Effect::SaveAudit(record)
+                    if record.details.outcome == AuditOutcome::Approved
+                        && record.tag.id == *id
+                        && record.details.checks.iter().any(|check| check.ok))
+            });
+            assert_eq!(
+                approvals.count(),
+                1,
+                "complete without an approval that rests on evidence"
+            );
+        }
+    }
+
+    fn is_pursued(&self, tag: &GoalTag) -> bool {
+        self.engine
+            .goal()
+            .is_some_and(|goal| goal.is_pursuing() && goal.is(tag))
+    }
+
+    /// Every pause is said.
+    fn check_pause(&self, event: &Event, before: Option<&Goal>, out: &[Effect]) {
+        let was = before.is_some_and(Goal::is_pursuing);
+        let paused = self
+            .engine
+            .goal()
+            .is_some_and(|goal| matches!(goal.phase(), Phase::Paused(_)));
+        let opened = matches!(event, Event::SessionOpened(_));
+        let taken = matches!(event, Event::ProposalTaken { .. }); // Said by the proposal's own effects.
+        if was && paused && !opened && !taken {
+            let said = out.iter().any(|effect| {
+                matches!(effect, Effect::Notify(notice) if notice.text.starts_with("Goal paused"))
+            });
+            assert!(said, "a silent pause at {event:?}");
+            let saved = out.iter().any(|effect| {
+                matches!(effect, Effect::SaveGoal(SavedGoal::Present { goal, .. })
+                    if matches!(goal.phase(), Phase::Paused(_)))
+            });
+            assert!(saved, "an unsaved pause at {event:?}");
+        }
+    }
+
+    /// No model request follows the end of the goal that drives the run.
+    fn check_end(&self, event: &Event, before: Option<&Goal>, out: &[Effect]) {
+        let Some(run) = &self.run else { return };
+        let driven = run.driven_by.as_ref();
+        let was =
+            before.is_some_and(|goal| goal.is_pursuing() && driven.is_some_and(|tag| goal.is(tag)));
+        let is = driven.is_some_and(|tag| self.is_pursued(tag));
+        let completed = out.iter().any(|effect| {
+            matches!(
+                effect,
+                Effect::SaveGoal(SavedGoal::Gone {
+                    ended: Ended::Approved,
+                    ..
+                })
+            )
+        });
+        let boundary = matches!(
+            event,
+            Event::ProposalTaken { .. }
+                | Event::RunSettled(_)
+                | Event::SessionLeft
+                | Event::SessionOpened(_)
+        );
+        if was && !is && !completed && !boundary && !run.aborted && !run.over {
+            let ended = out.iter().any(|effect| {
+                matches!(effect, Effect::EndRun)
+                    || matches!(effect, Effect::FinishTool(answer) if answer.ends_run)
+            });
+            assert!(ended, "the run goes on after {event:?}");
+        }
+    }
+
+    // The host
+
+    fn activity(&self) -> Activity {
+        if self.run.is_some() || self.starting.is_some() {
+            Activity::Running
+        } else if self.compacting {
+            Activity::Compacting
+        } else {
+            Activity::Idle
+        }
+    }
+
+    fn facts(&self) -> goal_engine::HostFacts {
+        goal_engine::HostFacts {
+            activity: self.activity(),
+            tools_active: self.tools_active,
+            ..facts()
+        }
+    }
+
+    fn deliver(&mut self) {
+        while let Some(effect) = self.pipe.pop_front() {
+            self.perform(effect);
+        }
+    }
+
+    fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::SaveGoal(saved) => self.save(saved),
+            Effect::SaveAudit(record) => {
+                self.branch
+                    .push(Entry::Audit(record.details.outcome, record.tag));
+            }
+            Effect::StartRun(message) => {
+                self.branch.push(Entry::Message(message.details.clone()));
+                match &mut self.run {
+                    Some(run) => run.driven_by = Some(message.details.tag),
+                    None => self.starting = Some((message.details.tag, false)),
+                }
+            }
+            Effect::Propose(proposal) => self.proposal = Some(proposal),
+            Effect::SendInRun(message) => self.branch.push(Entry::Message(message.details)),
+            Effect::EndRun => self.end_run(),
+            Effect::ActivateTools => {
+                let active = self.tools_active;
+                self.tell(Event::ToolsChecked { active });
+            }
+            Effect::FinishTool(answer) => {
+                let waits = self.calls.remove(&answer.call_id);
+                assert!(
+                    waits.is_some(),
+                    "{} was answered twice or never asked",
+                    answer.call_id
+                );
+                if answer.ends_run
+                    && let Some(run) = &mut self.run
+                {
+                    run.driven_by = None; // No request follows.
+                }
+            }
+            Effect::OpenAuditor(open) => {
+                assert_eq!(self.auditor, None, "two auditors");
+                self.auditor = Some(open.audit);
+            }
+            Effect::PromptAuditor { audit, .. } => assert_eq!(self.auditor, Some(audit)),
+            Effect::CloseAuditor { audit } => {
+                assert_eq!(
+                    self.auditor.take(),
+                    Some(audit),
+                    "closed twice or never opened"
+                );
+            }
+            Effect::ShowStatus(view) => self.pursued = view.pursued,
+            Effect::Confirm { ticket, .. } => self.tickets.push(ticket),
+            Effect::InspectWorkspace { .. }
+            | Effect::PrepareAudit(_)
+            | Effect::Progress { .. }
+            | Effect::Notify(_)
+            | Effect::Reply(_)
+            | Effect::RestoreInput { .. }
+            | Effect::Release { .. } => {}
+        }
+    }
+
+    fn save(&mut self, saved: SavedGoal) {
+        let last = self.branch.iter().rev().find_map(|entry| match entry {
+            Entry::Goal(saved) => Some(saved),
+            Entry::Audit(..) | Entry::Message(_) => None,
+        });
+        let same = match (last, &saved) {
+            (Some(SavedGoal::Present { goal: a, .. }), SavedGoal::Present { goal: b, .. }) => {
+                a == b
+            }
+            (Some(a), b) => a == b,
+            (None, _) => false,
+        };
+        assert!(!same || self.resaves, "saved twice: {saved:?}");
+        self.branch.push(Entry::Goal(saved));
+    }
+
+    fn end_run(&mut self) {
+        if self.compacting {
+            self.starting = None; // The shim holds it back, and drops it.
+        } else if let Some((_, aborted)) = &mut self.starting {
+            *aborted = true;
+        }
+        if let Some(run) = &mut self.run
+            && !run.aborted
+        {
+            run.aborted = true;
+            run.by_us = true;
+        }
+    }
+
+    fn settled(&mut self) {
+        let Some(run) = self.run.take() else { return };
+        self.cancel_calls();
+        self.proposal = None;
+        self.tell(Event::RunSettled(RunSettled {
+            aborted: run.aborted,
+            by_us: run.by_us,
+            full_message_present: true,
+        }));
+    }
+
+    /// An abort's signal reaches the calls that wait; they are answered before the run rests.
+    fn cancel_calls(&mut self) {
+        for call_id in self.calls.keys().cloned().collect::<Vec<_>>() {
+            self.tell(Event::ToolCancelled { call_id });
+        }
+        self.deliver();
+        assert!(
+            self.calls.is_empty(),
+            "a cancelled call waits: {:?}",
+            self.calls
+        );
+    }
+
+    fn apply(&mut self, op: &Op) {
+        match op {
+            Op::Deliver => self.deliver(),
+            Op::Wait(ms) => self.wait(*ms),
+            Op::Command(text) => {
+                let host = self.facts();
+                self.tell(Event::Command(Command {
+                    text: (*text).to_owned(),
+                    host,
+                }));
+            }
+            Op::Answer { yes } => self.answer_question(*yes),
+            Op::Prompt => self.prompt(),
+            Op::Begin => self.begin(),
+            Op::Work { error } => self.work(*error),
+            Op::TurnEnds => {
+                if self.in_turn() && self.calls.is_empty() {
+                    self.turn += 1;
+                    self.tell(Event::TurnEnded { aborted: false });
+                    self.deliver(); // Awaited.
+                }
+            }
+            Op::Call { update } => self.call(*update),
+            Op::Auditor(op) => self.auditor_does(*op),
+            Op::Settle(op) => self.settling(*op),
+            Op::Decide => self.decide(),
+            Op::Rest => {
+                let done = self.run.as_ref().is_some_and(|run| run.over || run.aborted);
+                if done {
+                    self.settled();
+                }
+            }
+            Op::Abort => {
+                if let Some(run) = &mut self.run
+                    && !run.aborted
+                {
+                    run.aborted = true;
+                    self.cancel_calls();
+                }
+            }
+            Op::Interrupt => {
+                if self.activity() == Activity::Idle {
+                    self.tell(Event::Interrupt);
+                }
+            }
+            Op::CompactionStarts => {
+                if self.activity() == Activity::Idle {
+                    self.compacting = true;
+                    self.tell(Event::CompactionStarted);
+                }
+            }
+            Op::CompactionEnds { cancelled } => self.compaction_ends(*cancelled),
+            Op::CompactsInRun { lost } => {
+                if self.in_turn() && self.calls.is_empty() {
+                    self.tell(Event::CompactionStarted);
+                    self.tell(Event::CompactionEnded(CompactionEnded {
+                        cancelled: false,
+                        run_goes_on: true,
+                        idle: false,
+                        full_message_present: !lost,
+                    }));
+                    self.deliver();
+                }
+            }
+            Op::ToolsBecome { active } => self.tools_active = *active,
+            Op::Leave => self.leave(),
+            Op::MoveInTree => {
+                if self.activity() == Activity::Idle {
+                    self.deliver();
+                    if self.activity() == Activity::Idle {
+                        self.open(OpenCause::Tree);
+                    }
+                }
+            }
+            Op::LoseCore { again } => self.lose_core(*again),
+        }
+    }
+
+    fn in_turn(&self) -> bool {
+        self.run
+            .as_ref()
+            .is_some_and(|run| !run.settling && !run.over && !run.aborted)
+    }
+
+    fn wait(&mut self, ms: u64) {
+        if ms > 1_000 {
+            self.deliver(); // A pipe is not that slow.
+        }
+        let end = self.now + ms;
+        while let Some((at, _)) = self.engine.deadline().filter(|(at, _)| at.0 <= end) {
+            self.now = at.0;
+            self.tell(Event::Tick);
+            if end - self.now > 1_000 {
+                self.deliver();
+            }
+        }
+        self.now = end;
+    }
+
+    fn answer_question(&mut self, yes: bool) {
+        // A yes that crosses a start is the one crossing the engine does not untangle.
+        let crosses = self.starting.is_some() || !self.pipe.is_empty();
+        if crosses {
+            return;
+        }
+        if let Some(ticket) = self.tickets.pop() {
+            let host = self.facts();
+            self.tell(Event::Confirmed { ticket, yes, host });
+        }
+    }
+
+    fn prompt(&mut self) {
+        if self.run.is_some() {
+            self.message_queued = true;
+            self.tell(Event::UserMessage);
+        } else if self.starting.is_none() && !self.compacting {
+            self.tell(Event::UserMessage);
+            self.run = Some(Run::default());
+            self.tell(Event::RunStarted);
+        }
+    }
+
+    fn begin(&mut self) {
+        if self.run.is_none()
+            && !self.compacting
+            && let Some((tag, aborted)) = self.starting.take()
+        {
+            self.tell(Event::RunStarted);
+            self.run = Some(Run {
+                driven_by: (!aborted).then_some(tag),
+                aborted,
+                by_us: aborted,
+                ..Run::default()
+            });
+        }
+    }
+
+    fn work(&mut self, is_error: bool) {
+        if self.in_turn() && self.calls.is_empty() {
+            self.tell(Event::ToolFinished(ToolFinished {
+                tool: "bash".to_owned(),
+                is_error,
+                ours: false,
+                writes: false,
+                ran: true,
+                aborted: false,
+                error: None,
+            }));
+        }
+    }
+
+    fn call(&mut self, update: bool) {
+        if !self.in_turn() || !self.calls.is_empty() {
+            return;
+        }
+        self.call += 1;
+        let call_id = format!("call-{}", self.call);
+        self.calls.insert(call_id.clone(), update);
+        self.tell(Event::ToolInvoked(ToolInvoked {
+            call_id,
+            tool: if update {
+                GoalTool::UpdateGoal
+            } else {
+                GoalTool::GetGoal
+            },
+            status: Some("complete".to_owned()),
+            summary: None,
+            turn: self.turn,
+            cwd: "/work".to_owned(),
+        }));
+    }
+
+    fn auditor_does(&mut self, op: AuditorOp) {
+        let Some(audit) = self.auditor else { return };
+        let events = match op {
+            AuditorOp::Check { ok } => vec![
+                AuditorEvent::ToolStarted {
+                    call_id: "c".to_owned(),
+                    tool: "read".to_owned(),
+                    args: String::new(),
+                },
+                AuditorEvent::ToolFinished {
+                    call_id: "c".to_owned(),
+                    tool: "read".to_owned(),
+                    ok,
+                    ms: Some(1),
+                },
+            ],
+            AuditorOp::Output => vec![AuditorEvent::Output],
+            AuditorOp::Says(text) => vec![
+                AuditorEvent::AnswerEnded(answer(text, StopKind::Stop)),
+                AuditorEvent::Rested,
+            ],
+            AuditorOp::Fails => vec![
+                AuditorEvent::AnswerEnded(answer("<approved/>", StopKind::Error)),
+                AuditorEvent::Rested,
+            ],
+            AuditorOp::Breaks => vec![AuditorEvent::Broke {
+                message: "gone".to_owned(),
+            }],
+        };
+        for event in events {
+            self.tell(Event::Auditor { audit, event });
+        }
+    }
+
+    fn settling(&mut self, op: SettleOp) {
+        if !self.in_turn() || !self.calls.is_empty() {
+            return;
+        }
+        if self.message_queued {
+            self.message_queued = false; // It is answered first, inside the run.
+            return;
+        }
+        if let Some(run) = &mut self.run {
+            run.settling = true;
+        }
+        let (failed, error, text, present) = match op {
+            SettleOp::Saying(text) => (false, None, text, true),
+            SettleOp::Failing(error) => (true, Some(error.to_owned()), "", true),
+            SettleOp::WithoutFullMessage => (false, None, "", false),
+        };
+        self.tell(Event::Settling(Settling {
+            failed,
+            provider_aborted: false,
+            error,
+            final_text: text.to_owned(),
+            tools_active: self.tools_active,
+            full_message_present: present,
+        }));
+    }
+
+    /// The shim has the answer: it takes it, or lets the user's message go first.
+    fn decide(&mut self) {
+        let Some(proposal) = self.proposal.take() else {
+            return;
+        };
+        let Some(run) = &mut self.run else { return };
+        let number = proposal.number;
+        run.settling = false;
+        if self.message_queued || run.by_us {
+            run.over = !self.message_queued;
+            self.message_queued = false;
+            return self.tell(Event::ProposalYielded { proposal: number });
+        }
+        run.over = proposal.message.is_none() || run.aborted;
+        let stale = !self.pipe.is_empty() && proposal.effects.iter().any(is_save);
+        self.resaves |= stale || self.engine_moved_on(&proposal);
+        self.tell(Event::ProposalTaken { proposal: number });
+        for effect in proposal.effects {
+            self.perform(effect);
+        }
+        if let Some(message) = proposal.message {
+            self.branch.push(Entry::Message(message.details.clone()));
+            if let Some(run) = &mut self.run {
+                run.driven_by = Some(message.details.tag);
+            }
+        }
+    }
+
+    fn engine_moved_on(&self, proposal: &Proposal) -> bool {
+        // A pause raises the generation by one.
+        let expected = self.engine.goal().map(|goal| goal.generation() + 1);
+        proposal.effects.iter().any(|effect| {
+            matches!(effect, Effect::SaveGoal(SavedGoal::Present { goal, .. })
+                if Some(goal.generation()) != expected)
+        })
+    }
+
+    fn compaction_ends(&mut self, cancelled: bool) {
+        if !self.compacting {
+            return;
+        }
+        self.compacting = false;
+        self.tell(Event::CompactionEnded(CompactionEnded {
+            cancelled,
+            run_goes_on: false,
+            idle: self.run.is_none(),
+            full_message_present: true,
+        }));
+    }
+
+    /// Leaving looks like an abort first.
+    fn leave(&mut self) {
+        if let Some(run) = &mut self.run {
+            run.aborted = true;
+            self.settled();
+        }
+        self.tell(Event::SessionLeft);
+        self.pipe.clear();
+        self.calls.clear();
+        self.auditor = None;
+        self.starting = None;
+        self.compacting = false;
+        self.message_queued = false;
+        self.tickets.clear();
+        self.open(OpenCause::Start);
+        let goal = self.engine.goal();
+        assert!(
+            goal.is_none_or(|goal| !goal.is_pursuing()),
+            "a goal goes on by itself"
+        );
+    }
+
+    fn lose_core(&mut self, again: bool) {
+        let audit_lost = self.calls.values().any(|update| *update);
+        self.pipe.clear();
+        self.calls.clear();
+        self.auditor = None;
+        self.proposal = None;
+        if let Some(run) = &mut self.run {
+            run.over |= run.settling;
+            run.settling = false;
+        }
+        self.engine = Engine::new(settings());
+        self.history.clear();
+        let pursued = self.pursued.clone();
+        self.open(OpenCause::CoreRestart(CoreRestart {
+            pursued,
+            recent_losses: if again { 2 } else { 1 },
+            audit_lost,
+            running: self.run.is_some() || self.starting.is_some(),
+            full_message_present: true,
+            headless: false,
+        }));
+    }
+
+    // The promises that hold once everything has come to rest
+
+    fn come_to_rest(&mut self) {
+        for _ in 0..20 {
+            self.deliver();
+            self.begin();
+            self.deliver();
+            self.compaction_ends(false);
+            self.deliver();
+            if self.run.is_some() {
+                self.cancel_calls();
+                self.decide();
+                self.settling(SettleOp::Saying(""));
+                self.deliver();
+                self.decide();
+                self.deliver();
+            }
+            if self.run.as_ref().is_some_and(|run| run.over || run.aborted) {
+                self.settled();
+            }
+            self.deliver();
+            let busy = self.activity() != Activity::Idle;
+            let pursued = self.engine.goal().is_some_and(Goal::is_pursuing);
+            assert!(
+                busy || !pursued || self.engine.deadline().is_some(),
+                "a pursued goal rests silently"
+            );
+            self.wait(1_000_000);
+        }
+        assert!(self.calls.is_empty(), "{:?}", self.calls);
+        assert_eq!(self.auditor, None);
+        assert_eq!(self.activity(), Activity::Idle, "it never comes to rest");
+        self.branch_tells_the_truth();
+    }
+
+    fn branch_tells_the_truth(&self) {
+        let read = self.recovered().goal;
+        match (self.engine.goal(), read) {
+            (None, None) => {}
+            (Some(goal), Some(read)) => {
+                assert_eq!(
+                    (goal.id(), goal.generation()),
+                    (read.id(), read.generation())
+                );
+                assert!(goal.phase() == read.phase() || *read.phase() == Phase::Held);
+            }
+            (goal, read) => panic!("the branch says {read:?}, and the truth is {goal:?}"),
+        }
+    }
+
+    fn replays(&self) {
+        let mut engine = Engine::new(settings());
+        for (clocks, event, out) in &self.history {
+            let mut again = Vec::new();
+            engine.handle(*clocks, event.clone(), &mut again);
+            assert_eq!(&again, out, "at {event:?}");
+        }
+    }
+}
+
+fn is_save(effect: &Effect) -> bool {
+    matches!(effect, Effect::SaveGoal(_))
+}
+
+fn settings() -> Settings {
+    Settings {
+        max_continuations: Some(8),
+        max_audits: Some(4),
+        ..Settings::for_tests()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_happens_the_engine_keeps_its_promises(ops in prop::collection::vec(op(), 1..120)) {
+        let mut host = Host::new();
+        host.apply(&Op::Command("a goal"));
+        for op in &ops {
+            host.apply(op);
+        }
+        host.replays();
+        host.come_to_rest();
+    }
+}
