@@ -129,29 +129,28 @@ fn resume_after_a_stop_goes_on_at_every_moment() {
 
 #[test]
 fn a_stopped_back_off_starts_nothing_when_it_would_have_been_over() {
-    let start = || {
+    // Each is stopped before the next one starts, which may take longer than a back-off.
+    let stopped = |act: &str| {
         let pi = Pi::start(Moment::options());
         let mark = Moment::BackOff.reach(&pi, "Write a poem");
-        (pi, mark)
-    };
-    let pis = [start(), start(), start()];
-    for ((pi, mark), act) in pis.iter().zip(["pause", "clear", "Paint a picture"]) {
-        an_easy_goal(pi);
+        an_easy_goal(&pi);
         pi.prompt(&format!("/goal {act}"));
         if act == "Paint a picture" {
-            wait_ended(pi, *mark);
+            wait_ended(&pi, mark);
         }
-    }
+        pi
+    };
+    let pis = ["pause", "clear", "Paint a picture"].map(stopped);
     let counts = pis
         .each_ref()
-        .map(|(pi, _)| pi.server().requests_of(EXECUTOR).len());
-    for (pi, _) in &pis {
+        .map(|pi| pi.server().requests_of(EXECUTOR).len());
+    for pi in &pis {
         pi.quiet(PAST_THE_BACK_OFF);
     }
     assert_eq!(counts, [1, 1, 4]);
     assert_eq!(
         pis.each_ref()
-            .map(|(pi, _)| pi.server().requests_of(EXECUTOR).len()),
+            .map(|pi| pi.server().requests_of(EXECUTOR).len()),
         counts
     );
 }
