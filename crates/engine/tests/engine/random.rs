@@ -550,7 +550,7 @@ impl Host {
             Op::TurnEnds => {
                 if self.in_turn() && self.calls.is_empty() {
                     self.turn += 1;
-                    self.tell(Event::TurnEnded { aborted: false });
+                    self.tell(Event::TurnEnded { broken_off: false });
                     self.deliver(); // Awaited.
                 }
             }
