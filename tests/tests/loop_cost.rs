@@ -30,7 +30,11 @@ fn every_request_is_a_byte_identical_prefix_of_the_next() {
     let steps = Steps::choose(move |request| {
         turn += 1;
         match turn {
-            13 => Reply::status(401, "enough"),
+            5 => Reply::text("only talk, so that there is a nudge"),
+            8 => Reply::call("update_goal", json!({ "completionSummary": "counted" })),
+            11 => Reply::call("no_such_tool", json!({})),
+            14 => Reply::text("a message comes").held_before_end("gate"),
+            18 | 21 => Reply::status(401, "enough"),
             _ if request
                 .messages
                 .last()
@@ -38,40 +42,51 @@ fn every_request_is_a_byte_identical_prefix_of_the_next() {
             {
                 Reply::text(format!("step {turn}"))
             }
-            _ if turn == 5 => Reply::text("only talk, so that there is a nudge"),
             _ => bash(),
         }
     });
-    let pi = Pi::start(options(steps));
+    let auditor = [
+        bash(),
+        Reply::text("Two stars are missing.\n<disapproved/>"),
+    ];
+    let pi = Pi::start(PiOptions::new(
+        Script::new().executor(steps).auditor(auditor),
+    ));
     let mark = pi.goal("Count the stars, one after the other");
+    pi.wait_request(EXECUTOR, 14);
+    pi.queue("Do not forget the moon", "followUp");
+    pi.server().release("gate");
     pi.wait_paused(mark);
+    let mark = pi.goal("resume");
+    pi.wait_paused(mark);
+
     let asked = pi.asked();
+    assert_eq!(asked.len(), 21);
+    let session = pi.session();
     assert!(
-        pi.session().continuations().len() >= 7,
+        session.continuations().len() > 6,
         "six continuations and more"
     );
+    assert_eq!(session.full_messages(), 2, "at start and resume");
+    assert_eq!(session.audit_outcomes(), ["disapproved"]);
     for pair in asked.windows(2) {
         let (messages, rest) = split(&pair[0]);
         let (next_messages, next_rest) = split(&pair[1]);
+        let number = pair[0].number;
         assert!(messages.len() > 1_000, "the split is not where it was");
         assert!(
-            next_messages.starts_with(messages),
-            "request {} is no prefix of the next",
-            pair[0].number
+            next_messages.starts_with(messages) && next_messages.len() > messages.len(),
+            "request {number} is no prefix of the next"
         );
-        assert_eq!(
-            rest, next_rest,
-            "the tools and settings of request {}",
-            pair[1].number
-        );
+        assert_eq!(rest, next_rest, "tools and settings after request {number}");
     }
     // Nothing that changes with time or count stands in the system prompt.
-    let system = asked[0].system_text();
     assert!(
-        !system.contains("Count the stars"),
-        "the objective is no part of the system prompt"
+        !asked[0].system_text().contains("stars"),
+        "the objective is no part of it"
     );
-    assert_eq!(pi.session().messages("system").len(), 1);
+    assert_eq!(session.messages("system").len(), 1);
+    pi.assert_calls_and_results_adjacent();
 }
 
 /// The bound for a marker: 80 tokens, at three and a half bytes a token.

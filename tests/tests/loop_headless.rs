@@ -204,3 +204,20 @@ fn two_goals_in_one_process_give_2_if_one_of_them_failed() {
     assert_failed(&finished, "did no work");
     assert_eq!(world.session().pause_reason(), Some("no_progress"));
 }
+
+#[test]
+fn a_goal_needs_no_session_file() {
+    let world = World::new(PiOptions::new(whole_goal()));
+    let finished = world.headless(&["-p", "--no-session", "/goal Do all of it"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    assert_eq!(finished.stdout.trim(), "All of it is done.");
+    assert!(world.session_files().is_empty());
+}
+
+#[test]
+fn a_plain_prompt_whose_agent_turns_in_circles_ends() {
+    let world = World::new(options(Reply::call("get_goal", json!({}))));
+    world.headless(&["-p", "Hi"]);
+    assert_eq!(world.server.requests_of(EXECUTOR).len(), 3);
+    world.assert_no_process_left();
+}

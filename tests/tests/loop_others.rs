@@ -355,3 +355,32 @@ fn a_run_of_the_users_own_beside_a_resting_goal_reminds_once_and_continues_nothi
     pi.settled_quiet(mark);
     assert_eq!(reminders(&pi, mark), 1, "a new stop, a new reminder");
 }
+
+#[test]
+fn a_message_queued_during_an_audit_comes_after_its_result() {
+    let script = Script::new()
+        .executor([
+            Reply::call("update_goal", json!({ "status": "complete" })),
+            Reply::text("I see."),
+            stop(),
+        ])
+        .auditor([
+            bash("true").held("audit"),
+            Reply::text("No.\n<disapproved/>"),
+        ]);
+    let source = "export default function (pi) {
+        pi.on('tool_execution_start', () => {
+          pi.sendMessage({ customType: 'other', content: 'beside the audit', display: true }, { triggerTurn: false });
+        });
+      }";
+    let pi = Pi::start(PiOptions::new(script).extra_extension("talking", source));
+    let mark = pi.goal("Build");
+    pi.wait_request(goal_tests::AUDITOR, 1);
+    pi.queue("Mind the gap", "steer");
+    pi.server().release("audit");
+    pi.wait_paused(mark);
+    assert_eq!(pi.session().audit_outcomes(), ["disapproved"]);
+    pi.assert_calls_and_results_adjacent();
+    assert_eq!(pi.asked()[1].count_in("user", "Mind the gap"), 1);
+    assert_eq!(pi.asked().len(), 3);
+}
