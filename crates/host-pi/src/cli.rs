@@ -36,6 +36,9 @@ pub(crate) enum Task {
     /// seal cannot be made (then nothing was run), 126 when the program cannot be run, 127 when it is
     /// not found, 128 and the signal's number when a signal ended it.
     AuditExec(AuditExecArgs),
+    /// Answer one call of an auditor's reading tool: text on standard output, or exit code 1 and
+    /// the error on standard error
+    AuditTool(AuditToolArgs),
 }
 
 /// Arguments of `verdict`.
@@ -142,4 +145,31 @@ pub(crate) struct VerifyArgs {
     /// The folder to look at [default: the session's working folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
+}
+
+/// Arguments of `audit-tool`.
+#[derive(Debug, Args)]
+pub(crate) struct AuditToolArgs {
+    /// The tool
+    #[arg(value_name = "TOOL")]
+    pub(crate) tool: ReadingTool,
+    /// Its arguments, one JSON object with pi's names [default: read from standard input]
+    #[arg(value_name = "JSON")]
+    pub(crate) arguments: Option<String>,
+    /// Hide this file or folder too (repeatable); relative to the working folder, or `~/…`
+    #[arg(long, value_name = "PATH")]
+    pub(crate) hide: Vec<PathBuf>,
+}
+
+/// The reading tools.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ReadingTool {
+    /// Show a file
+    Read,
+    /// List a folder
+    Ls,
+    /// Find files by a glob
+    Find,
+    /// Search files
+    Grep,
 }

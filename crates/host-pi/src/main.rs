@@ -6,6 +6,7 @@
 
 mod audit_exec;
 mod audit_seal;
+mod audit_tool;
 mod cli;
 mod config;
 mod fingerprint;
@@ -43,6 +44,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Serve => serve::run(),
         Task::Verdict(args) => verdict::run(&args),
         Task::Config(args) => config::run(&args),
+        Task::AuditTool(args) => Ok(audit_tool::run(&args)),
         Task::Fingerprint(args) => fingerprint::run(&args),
         Task::Verify(args) => verify::run(&args),
         // These make namespaces: nothing before them may start a thread.

@@ -37,6 +37,7 @@ mod seal;
 #[cfg(not(target_os = "linux"))]
 #[path = "seal_elsewhere.rs"]
 mod seal;
+pub mod tools;
 
 use std::ffi::OsString;
 use std::io;
