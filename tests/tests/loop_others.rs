@@ -100,15 +100,18 @@ fn a_message_in_a_back_off_is_answered_and_the_goal_goes_on_after_it() {
     assert_eq!(pi.asked().len(), 3);
 }
 
-/// Handlers that take their time, loaded before ours or after.
-fn slow(event: &str, ms: u32) -> String {
-    format!(
-        "export default function (pi) {{
-           pi.on({event:?}, async () => {{
-             await new Promise((done) => setTimeout(done, {ms}));
-           }});
-         }}"
-    )
+/// Another extension whose handler of the settle boundary is done when the workspace has a file `go`.
+const GATED: &str = r#"
+import { existsSync } from "node:fs";
+export default function (pi) {
+  pi.on("agent_before_settle", async () => {
+    while (!existsSync("go")) await new Promise((done) => setTimeout(done, 5));
+  });
+}"#;
+
+/// Lets that handler end.
+fn open_gate(pi: &Pi) {
+    std::fs::write(pi.world().workspace().join("go"), "").unwrap_or_default();
 }
 
 /// Starts pi with an extension behind ours.
@@ -135,16 +138,16 @@ fn a_message_typed_at_the_settle_boundary_is_lost_by_neither_side() {
             stop(),
             stop(),
         ];
-        let slow = slow("agent_before_settle", 250);
         let options = options(steps);
         let options = match place {
-            "before" => options.extra_extension("slow", &slow),
-            _ => behind(options, &slow),
+            "before" => options.extra_extension("gated", GATED),
+            _ => behind(options, GATED),
         };
         let pi = Pi::start(options);
         let mark = pi.goal("Build");
         pi.wait_event(mark, "agent_end");
         pi.queue("Mind the gap", behavior);
+        open_gate(&pi);
         pi.wait_paused(mark);
         let all: Vec<_> = pi.asked();
         let last = all.last().unwrap();
@@ -170,16 +173,16 @@ fn a_message_typed_at_the_settle_boundary_is_lost_by_neither_side() {
 
 #[test]
 fn a_pause_typed_at_the_settle_boundary_lets_no_request_follow() {
-    let slow = slow("agent_before_settle", 250);
     for place in ["before", "behind"] {
         let options = options(Steps::of([bash("true"), Reply::text("one")]));
         let pi = Pi::start(match place {
-            "before" => options.extra_extension("slow", &slow),
-            _ => behind(options, &slow),
+            "before" => options.extra_extension("gated", GATED),
+            _ => behind(options, GATED),
         });
         let mark = pi.goal("Build");
         pi.wait_event(mark, "agent_end");
         pi.goal("pause");
+        open_gate(&pi);
         pi.wait_settled(mark);
         pi.quiet(QUIET);
         assert_eq!(pi.session().pause_reason(), Some("user"), "{place}");
@@ -209,7 +212,7 @@ fn whole_goal() -> Script {
 #[test]
 fn slow_handlers_of_another_extension_change_nothing() {
     let source = "export default function (pi) {
-        const slow = () => new Promise((done) => setTimeout(done, 500));
+        const slow = () => new Promise((done) => setTimeout(done, 150));
         for (const event of ['agent_end', 'agent_before_settle', 'tool_call', 'turn_end', 'agent_settled'])
           pi.on(event, async () => { await slow(); });
       }";
