@@ -52,6 +52,16 @@ pub(crate) fn require_listing() {
     assert!(own, "this check reads /proc, which only Linux has");
 }
 
+/// The memory a process has in use (resident set), in bytes; `None` if it has ended.
+pub fn memory(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
 /// All living processes; none where they cannot be listed.
 pub(crate) fn all() -> Vec<Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();

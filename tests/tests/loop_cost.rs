@@ -144,7 +144,7 @@ fn continuations_stay_small_and_the_full_message_is_sent_once() {
 }
 
 #[test]
-fn a_thousand_tool_calls_add_hardly_an_entry() {
+fn a_thousand_tool_calls_add_hardly_an_entry_and_no_memory() {
     const CALLS: usize = 100;
     const MESSAGES: usize = 10;
     let many = || {
@@ -178,6 +178,8 @@ fn a_thousand_tool_calls_add_hardly_an_entry() {
         "{ours} entries, {continuations} continuations"
     );
     assert_eq!(ours - continuations, 2, "set and paused");
+    let memory = goal_tests::process::memory(pi.sidecar()).unwrap();
+    assert!(memory < 20_000_000, "the core takes {memory} bytes");
 }
 
 #[test]
