@@ -41,7 +41,10 @@ pub enum AuditorEvent {
     /// The host compacts the auditor's context.
     CompactionStarted,
     /// The compaction ended, well or not.
-    CompactionEnded,
+    CompactionEnded {
+        /// Token use of the summary.
+        usage: Usage,
+    },
     /// The host waits before it retries a failed request.
     RetryStarted,
     /// The wait is over.

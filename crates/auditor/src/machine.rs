@@ -161,7 +161,10 @@ impl Audit {
                 ms,
             } => self.on_tool_finished(&call_id, tool, ok, ms),
             AuditorEvent::CompactionStarted => self.suspend(|s| s.compaction = true),
-            AuditorEvent::CompactionEnded => self.suspend(|s| s.compaction = false),
+            AuditorEvent::CompactionEnded { usage } => {
+                self.usage += usage;
+                self.suspend(|s| s.compaction = false)
+            }
             AuditorEvent::RetryStarted => self.suspend(|s| s.retry = true),
             AuditorEvent::RetryEnded => self.suspend(|s| s.retry = false),
             AuditorEvent::Rested => self.on_rest(),

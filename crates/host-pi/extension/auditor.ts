@@ -50,10 +50,13 @@ export interface AuditorHost {
 /** One audit's session. Reports facts; after `close` it is silent. */
 export class Auditor {
   readonly #report: (event: AuditorEventWire) => void;
+  /** The audit's first prompt, which holds the objective. */
+  readonly #job: string;
   #session: AgentSession | undefined;
   #unsubscribe: (() => void) | undefined;
   #closed = false;
   #work: Promise<void>;
+  #running = false;
   #streamed = "";
   #retrying = false;
   #lastOutput = 0;
@@ -63,6 +66,7 @@ export class Auditor {
     this.#report = (event) => {
       if (!this.#closed) report(event);
     };
+    this.#job = order.prompt;
     this.#work = this.#open(order, host).then((open) => (open ? this.#ask(order.prompt) : undefined));
   }
 
@@ -120,7 +124,8 @@ export class Auditor {
   async #ask(text: string): Promise<void> {
     if (this.#closed || !this.#session) return;
     try {
-      await this.#session.prompt(text, { expandPromptTemplates: false });
+      const again = text === this.#job || this.#hasJob(this.#session) ? text : `${this.#job}\n\n${text}`;
+      await this.#session.prompt(again, { expandPromptTemplates: false });
       this.#report({ type: "rested" });
     } catch (error) {
       this.#report({ type: "broke", message: cut(words(error), ERROR_MAX) });
@@ -130,6 +135,10 @@ export class Auditor {
   #observe(event: AgentSessionEvent): void {
     if (this.#closed) return;
     switch (event.type) {
+      case "agent_start":
+      case "agent_end":
+        this.#running = event.type === "agent_start";
+        break;
       case "turn_start":
         this.#retryEnds();
         break;
@@ -164,7 +173,8 @@ export class Auditor {
         this.#report({ type: "compaction_started" });
         break;
       case "compaction_end":
-        this.#report({ type: "compaction_ended" });
+        this.#report({ type: "compaction_ended", usage: usageOf(event.result?.usage) });
+        if (this.#running || event.willRetry) this.#repeatJob();
         break;
       case "auto_retry_start":
         this.#retrying = true;
@@ -176,6 +186,17 @@ export class Auditor {
       default:
         break;
     }
+  }
+
+  /** A compaction must not take the objective from the auditor: the very next request has it again. */
+  #repeatJob(): void {
+    const session = this.#session;
+    if (!session || this.#hasJob(session)) return;
+    session.agent.steer({ role: "user", content: [{ type: "text", text: this.#job }], timestamp: Date.now() });
+  }
+
+  #hasJob(session: AgentSession): boolean {
+    return session.messages.some((message) => message.role === "user" && textOf(message.content).includes(this.#job));
   }
 
   /** The wait ends with the next request; pi announces its end only with that request's answer. */

@@ -376,7 +376,11 @@ ok: boolean,
 /**
  * `durationMs`; null when it did not run.
  */
-ms: number | null, } | { "type": "compaction_started" } | { "type": "compaction_ended" } | { "type": "retry_started" } | { "type": "retry_ended" } | { "type": "rested" } | { "type": "broke", 
+ms: number | null, } | { "type": "compaction_started" } | { "type": "compaction_ended", 
+/**
+ * Token use of the summary.
+ */
+usage: UsageWire, } | { "type": "retry_started" } | { "type": "retry_ended" } | { "type": "rested" } | { "type": "broke", 
 /**
  * Why, in the host's words.
  */

@@ -319,7 +319,9 @@ fn auditor_event(wire: AuditorEventWire) -> AuditorEvent {
             ms,
         },
         AuditorEventWire::CompactionStarted => AuditorEvent::CompactionStarted,
-        AuditorEventWire::CompactionEnded => AuditorEvent::CompactionEnded,
+        AuditorEventWire::CompactionEnded { usage } => AuditorEvent::CompactionEnded {
+            usage: usage_of(usage),
+        },
         AuditorEventWire::RetryStarted => AuditorEvent::RetryStarted,
         AuditorEventWire::RetryEnded => AuditorEvent::RetryEnded,
         AuditorEventWire::Rested => AuditorEvent::Rested,

@@ -364,7 +364,11 @@ pub enum AuditorEventWire {
     /// A compaction of the auditor's context began.
     CompactionStarted,
     /// It ended.
-    CompactionEnded,
+    CompactionEnded {
+        /// Token use of the summary.
+        #[serde(default)]
+        usage: UsageWire,
+    },
     /// The host waits before a retry.
     RetryStarted,
     /// The wait is over.

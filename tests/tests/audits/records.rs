@@ -1,7 +1,7 @@
 //! What the auditor is told of the goal, and what is kept and charged of an audit.
 
 use goal_sim::Usage;
-use goal_tests::{Reply, Request, Steps};
+use goal_tests::{AUDITOR, Reply, Request, Steps};
 use serde_json::{Value, json};
 
 use crate::court::{Court, OBJECTIVE, approve, claim, look, options, refuse};
@@ -259,5 +259,50 @@ fn the_status_names_the_last_verdict_with_model_and_checks() {
         "audits 1 of 20",
     ] {
         assert!(status.contains(words), "`{words}` is not in {status}");
+    }
+}
+
+#[test]
+fn no_compaction_of_the_auditors_context_takes_the_objective_from_it() {
+    let overflow = r#"{"error":{"message":"prompt is too long: 210000 tokens > 200000","code":"context_length_exceeded"}}"#;
+    let court = Court::of(options(json!({})).context_window(AUDITOR, 10_000));
+    court.pi.server().set_compaction(
+        Reply::text("A summary that forgets what it is about.").usage(tokens(7_000, 0, 700)),
+    );
+    let much = || Reply::call("bash", json!({ "command": "seq 1000" }));
+    for (when, answers, requests) in [
+        (
+            "between two requests",
+            vec![look(), much().prompt_tokens(9_500), look(), approve()],
+            4,
+        ),
+        (
+            "after an overflow",
+            vec![much(), Reply::status(400, overflow), approve()],
+            3,
+        ),
+        (
+            "before a reminder",
+            vec![much(), Reply::text("Hm.").prompt_tokens(9_500), approve()],
+            3,
+        ),
+    ] {
+        let summaries = court.pi.server().compactions().len();
+        let trial = court.judge(
+            Steps::of([claim("done")]).then_repeat(Reply::text("Done.")),
+            answers,
+        );
+        assert_eq!(trial.outcomes(), ["approved"], "{when}");
+        let summaries = court.pi.server().compactions().len() - summaries;
+        assert!(summaries > 0, "{when}");
+        assert_eq!(trial.auditor.len(), requests, "{when}");
+        for request in &trial.auditor {
+            let prompts = request.count_in("user", "<<<begin objective");
+            assert_eq!(prompts, 1, "{when}: {:#?}", request.messages);
+        }
+        // A summary is paid for like an answer.
+        let input = trial.audits[0]["usage"]["input"].as_u64().unwrap();
+        let of_summaries = 7_000 * u64::try_from(summaries).unwrap();
+        assert!(input >= of_summaries, "{when}: {input}");
     }
 }
