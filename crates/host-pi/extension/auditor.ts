@@ -13,7 +13,7 @@ import {
   SessionManager,
   SettingsManager,
 } from "@earendil-works/pi-coding-agent";
-import { cut, textOf } from "./session.ts";
+import { CUSTOM_TYPE, cut, textOf } from "./session.ts";
 import type { AuditorEventWire, EffectWire, StopWire, UsageWire } from "./wire.ts";
 
 export type AuditOrder = Extract<EffectWire, { type: "open_auditor" }>;
@@ -192,11 +192,15 @@ export class Auditor {
   #repeatJob(): void {
     const session = this.#session;
     if (!session || this.#hasJob(session)) return;
-    session.agent.steer({ role: "user", content: [{ type: "text", text: this.#job }], timestamp: Date.now() });
+    // Not as a message of a user: pi would take it for a new beginning and recover from the same overflow for ever.
+    session.agent.steer({
+      role: "custom", customType: CUSTOM_TYPE, content: this.#job, display: false, timestamp: Date.now(),
+    });
   }
 
   #hasJob(session: AgentSession): boolean {
-    return session.messages.some((message) => message.role === "user" && textOf(message.content).includes(this.#job));
+    return session.messages.some((message) =>
+      (message.role === "user" || message.role === "custom") && textOf(message.content).includes(this.#job));
   }
 
   /** The wait ends with the next request; pi announces its end only with that request's answer. */
