@@ -167,6 +167,9 @@ pub struct CoreRestart {
     pub full_message_present: bool,
     /// A headless command still waits for the end of the goal.
     pub headless: bool,
+    /// The user stopped what was going on, and nothing has run since: the old core may not have
+    /// heard of it.
+    pub stopped: bool,
 }
 
 /// What the branch says about a goal (read by `goal-protocol`).

@@ -110,6 +110,9 @@ impl Engine {
         if self.pursued().is_none() {
             return;
         }
+        if restart.stopped && !restart.running {
+            return self.arm_abort_grace();
+        }
         out.push(Effect::Notify(Notice {
             level: Level::Warning,
             text: say::core_restarted(),

@@ -65,8 +65,10 @@ export function registerEvents(
     const { alive, ctx, prompting, pursued, compaction } = session;
     try {
       if (!alive || !ctx || prompting || !pursued || !getKeybindings().matches(data, "app.interrupt")) return;
-      if (ctx.isIdle()) core.send({ type: "interrupt" });
-      else if (compaction || ctx.signal === undefined) ctx.abort();
+      if (ctx.isIdle()) {
+        session.stopped = true;
+        core.send({ type: "interrupt" });
+      } else if (compaction || ctx.signal === undefined) ctx.abort();
     } catch {
       // A key of ours is never more important than the terminal.
     }
@@ -81,6 +83,7 @@ export function registerEvents(
   pi.on("agent_start", guard(() => {
     if (session.running) return;
     session.running = true;
+    session.stopped = false;
     session.answer = undefined;
     core.send({ type: "run_started" });
   }));
@@ -97,6 +100,7 @@ export function registerEvents(
   pi.on("turn_end", guard(turnEnded));
   pi.on("agent_before_settle", guard(settling));
   pi.on("agent_settled", guard(({ aborted }, ctx) => {
+    session.stopped = aborted && !session.abortedByUs;
     core.send({ type: "run_settled", aborted, byUs: session.abortedByUs, fullMessagePresent: present(ctx) });
     session.running = session.abortedByUs = session.ending = false;
   }));
@@ -170,8 +174,9 @@ export function registerEvents(
   pi.on("session_compact", guard((event, ctx) => compacted(ctx, false, ctx.signal !== undefined || event.willRetry)));
   pi.on("session_compact_failed", guard((event, ctx) => {
     // Another extension may have cancelled it, and so may we: that is no stop by the user.
-    const byUser = session.compaction?.signal.aborted === true && !session.abortedByUs;
-    return compacted(ctx, event.aborted && byUser, false);
+    const byUser = event.aborted && session.compaction?.signal.aborted === true && !session.abortedByUs;
+    session.stopped ||= byUser;
+    return compacted(ctx, byUser, false);
   }));
 
   async function compacted(ctx: ExtensionContext, cancelled: boolean, runGoesOn: boolean): Promise<undefined> {

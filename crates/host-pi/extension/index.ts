@@ -14,6 +14,7 @@ import { type Invocation, registerTools } from "./tools.ts";
 import type { EventWire, OpenCauseWire } from "./wire.ts";
 
 const COMMAND_MS = 5_000;
+const CANCEL_MS = 2_000;
 const SETTINGS_FILE = "goal-auditor.json";
 const SETTINGS_PREFIX = "PI_GOAL_";
 const SUBCOMMANDS = [
@@ -59,7 +60,7 @@ export default function goalAuditor(pi: ExtensionAPI): void {
       const running = ctx !== undefined && busy(session, ctx);
       return opened({
         type: "core_restart", pursued, recentLosses, auditLost, running, headless: effects.waiter !== undefined,
-        fullMessagePresent: ctx !== undefined && fullMessagePresent(ctx, pursued),
+        fullMessagePresent: ctx !== undefined && fullMessagePresent(ctx, pursued), stopped: session.stopped,
       });
     } catch {
       return undefined;
@@ -81,7 +82,7 @@ export default function goalAuditor(pi: ExtensionAPI): void {
     const { callId, tool, status, summary, signal, onUpdate, ctx } = call;
     const letGo = core.hold(true);
     const cancel = () => {
-      if (effects.calls.has(callId)) core.send({ type: "tool_cancelled", callId });
+      if (effects.calls.has(callId)) void core.ask({ type: "tool_cancelled", callId }, CANCEL_MS);
     };
     try {
       return await new Promise<ToolResult>((finish) => {
@@ -103,7 +104,9 @@ export default function goalAuditor(pi: ExtensionAPI): void {
     goneIsTold = false; // A command is a question: its answer may be told again.
     try {
       if (!core.live) wake();
-      const answer = await core.ask({ type: "command", text, host: hostFacts(pi, session, ctx) }, COMMAND_MS);
+      const ask = () => core.ask({ type: "command", text, host: hostFacts(pi, session, ctx) }, COMMAND_MS);
+      // A command that was not answered did nothing: what it does comes in the line that answers it.
+      const answer = (await ask()) ?? (core.live ? await ask() : undefined);
       if (!answer && session.alive) unanswered(text);
     } catch (error) {
       const reason = `goal-auditor: ${String(error)}`;

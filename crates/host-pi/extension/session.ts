@@ -20,6 +20,8 @@ export interface Session {
   running: boolean;
   /** The run was aborted by us. */
   abortedByUs: boolean;
+  /** The user stopped what was going on, and nothing has run since. */
+  stopped: boolean;
   /** The run is being ended: what is left of the batch is blocked. */
   ending: boolean;
   /** Calls of this turn that terminate it. */
@@ -39,7 +41,7 @@ export interface Session {
 
 export function newSession(): Session {
   return {
-    alive: true, ctx: undefined, pursued: null, running: false, abortedByUs: false, ending: false,
+    alive: true, ctx: undefined, pursued: null, running: false, abortedByUs: false, stopped: false, ending: false,
     terminated: new Set(), batchRan: false, turnWorked: false, turn: 0, compaction: undefined, prompting: false,
     answer: undefined,
   };

@@ -242,7 +242,11 @@ fullMessagePresent: boolean,
 /**
  * A headless command is waiting.
  */
-headless: boolean, };
+headless: boolean, 
+/**
+ * The user stopped what was going on, and nothing has run since.
+ */
+stopped: boolean, };
 
 /**
  * An entry of ours on the branch.

@@ -221,6 +221,7 @@ fn open_cause(wire: OpenCauseWire) -> OpenCause {
             running,
             full_message_present,
             headless,
+            stopped,
         } => OpenCause::CoreRestart(CoreRestart {
             pursued: pursued.map(|TagWire { id, generation }| GoalTag { id, generation }),
             recent_losses,
@@ -228,6 +229,7 @@ fn open_cause(wire: OpenCauseWire) -> OpenCause {
             running,
             full_message_present,
             headless,
+            stopped,
         }),
     }
 }

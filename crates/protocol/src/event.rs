@@ -218,6 +218,8 @@ pub enum OpenCauseWire {
         full_message_present: bool,
         /// A headless command is waiting.
         headless: bool,
+        /// The user stopped what was going on, and nothing has run since.
+        stopped: bool,
     },
 }
 

@@ -669,5 +669,6 @@ pub(crate) fn restart(pursued: Option<GoalTag>) -> CoreRestart {
         running: false,
         full_message_present: true,
         headless: false,
+        stopped: false,
     }
 }

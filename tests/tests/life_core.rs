@@ -1,0 +1,314 @@
+//! The core is killed or hangs: pi goes on, the goal goes on once, and nothing completes by itself.
+
+use std::time::Duration;
+
+use goal_tests::moment::{approval, claim, work};
+use goal_tests::pi::QUIET;
+use goal_tests::process::{self, Signal};
+use goal_tests::{AUDITOR, EXECUTOR, Mark, Moment, Pi, PiOptions, Reply, Script, Steps};
+
+const OBJECTIVE: &str = "Write a poem";
+const RESTARTED: &str = "was lost and has been started again";
+
+/// What comes after the moment of the loss: a claim that is approved.
+fn a_good_end(pi: &Pi) {
+    pi.server()
+        .set(EXECUTOR, [work(), claim(), Reply::text("That was it.")]);
+    pi.server().set(AUDITOR, Steps::of(approval()));
+    pi.server().set_compaction(Reply::text("A summary."));
+}
+
+fn strike(pi: &Pi, signal: Signal) -> u32 {
+    let sidecar = pi.sidecar();
+    process::signal(sidecar, signal);
+    sidecar
+}
+
+/// One notice of the loss, a new core, and no trace of the old one.
+fn assert_replaced(pi: &Pi, mark: Mark, old: u32) {
+    let told = pi.notices_since(mark);
+    let restarts = told.iter().filter(|n| n.text.contains(RESTARTED)).count();
+    assert_eq!(restarts, 1, "{told:?}");
+    assert_ne!(pi.sidecar(), old);
+    assert!(!process::lives(old));
+}
+
+#[test]
+fn a_core_killed_in_a_streaming_answer_is_replaced_and_the_goal_goes_on() {
+    let pi = Pi::start(Moment::options());
+    let answer = Reply::text("Let me think.").held_before_end("answer");
+    pi.server().set(
+        EXECUTOR,
+        [answer, work(), claim(), Reply::text("That was it.")],
+    );
+    pi.server().set(AUDITOR, Steps::of(approval()));
+    let mark = pi.prompt("/goal Write a poem");
+    pi.wait_event(mark, "message_update");
+    let old = strike(&pi, Signal::KILL);
+    pi.wait_notice(mark, RESTARTED);
+    pi.server().release("answer");
+    pi.wait_notice(mark, "Goal complete");
+    pi.settled_quiet(mark);
+    assert_replaced(&pi, mark, old);
+    assert_eq!(pi.session().audit_outcomes(), ["approved"]);
+    assert_eq!(pi.server().requests_of(EXECUTOR).len(), 4);
+}
+
+#[test]
+fn a_core_killed_during_a_tool_is_replaced_and_the_goal_goes_on() {
+    let pi = Pi::start(Moment::options());
+    pi.server().set(EXECUTOR, [
+        Reply::call("bash", serde_json::json!({ "command": "touch started; until [ -e go ]; do sleep 0.05; done" })),
+        claim(),
+        Reply::text("That was it."),
+    ]);
+    pi.server().set(AUDITOR, Steps::of(approval()));
+    let mark = pi.prompt("/goal Write a poem");
+    pi.wait_until("the tool", || pi.world().file("started").is_some());
+    let old = strike(&pi, Signal::KILL);
+    pi.wait_notice(mark, RESTARTED);
+    std::fs::write(pi.world().workspace().join("go"), "").unwrap();
+    pi.wait_notice(mark, "Goal complete");
+    pi.settled_quiet(mark);
+    assert_replaced(&pi, mark, old);
+    assert_eq!(pi.server().requests_of(EXECUTOR).len(), 3);
+}
+
+#[test]
+fn an_audit_whose_core_is_killed_has_failed_and_the_goal_goes_on() {
+    for moment in [Moment::Audit, Moment::AuditTool] {
+        let pi = Pi::start(Moment::options());
+        let mark = moment.reach(&pi, OBJECTIVE);
+        a_good_end(&pi);
+        let old = strike(&pi, Signal::KILL);
+        pi.wait_notice(mark, "Goal complete");
+        pi.settled_quiet(mark);
+        assert_replaced(&pi, mark, old);
+        let session = pi.session();
+        assert_eq!(
+            session.audit_outcomes(),
+            ["failed", "approved"],
+            "{moment:?}"
+        );
+        assert_eq!(session.audits()[0]["why"], "core_lost", "{moment:?}");
+        let results = session.tool_results("update_goal");
+        assert_eq!(results[0]["isError"], true, "{moment:?}");
+        assert_eq!(results[1]["isError"], false, "{moment:?}");
+    }
+}
+
+#[test]
+fn a_back_off_whose_core_is_killed_is_over() {
+    let pi = Pi::start(Moment::options());
+    let mark = Moment::BackOff.reach(&pi, OBJECTIVE);
+    a_good_end(&pi);
+    let old = strike(&pi, Signal::KILL);
+    pi.wait_notice(mark, "Goal complete");
+    pi.quiet(Duration::from_millis(5_300));
+    assert_replaced(&pi, mark, old);
+    assert_eq!(pi.server().requests_of(EXECUTOR).len(), 4);
+}
+
+#[test]
+fn a_goal_at_rest_stays_at_rest_when_its_core_is_killed() {
+    let pi = Pi::start(Moment::options());
+    let mark = Moment::Streaming.reach(&pi, OBJECTIVE);
+    pi.prompt("/goal pause");
+    pi.settled_quiet(mark);
+    let mark = pi.mark();
+    let old = strike(&pi, Signal::KILL);
+    pi.wait_until("a new core", || {
+        pi.sidecars().iter().any(|sidecar| sidecar.pid != old)
+    });
+    let asked = pi.prompt("/goal");
+    pi.wait_notice(asked, "paused (by you)");
+    pi.quiet(QUIET);
+    assert_eq!(
+        pi.notices_since(mark).len(),
+        1,
+        "{:?}",
+        pi.notices_since(mark)
+    );
+    assert_eq!(pi.server().requests().len(), 1);
+    a_good_end(&pi);
+    let mark = pi.prompt("/goal resume");
+    pi.wait_notice(mark, "Goal complete");
+}
+
+#[test]
+fn a_second_loss_pauses_the_goal_and_ends_its_run() {
+    for moment in [
+        Moment::Streaming,
+        Moment::Tool,
+        Moment::AuditTool,
+        Moment::BackOff,
+    ] {
+        let pi = Pi::start(Moment::options());
+        pi.server().set(EXECUTOR, [Reply::text("Hello.")]);
+        let mark = pi.prompt("/goal");
+        pi.wait_notice(mark, "");
+        let first = strike(&pi, Signal::KILL);
+        pi.wait_until("a new core", || {
+            pi.sidecars().iter().any(|sidecar| sidecar.pid != first)
+        });
+        let mark = moment.reach(&pi, OBJECTIVE);
+        let requests = pi.server().requests().len();
+        strike(&pi, Signal::KILL);
+        let told = pi.wait_notice(mark, "Goal paused").text;
+        assert!(
+            told.contains("twice") && told.contains("/goal resume"),
+            "{told}"
+        );
+        pi.settled_quiet(mark);
+        let session = pi.session();
+        assert_eq!(
+            (session.phase(), session.pause_reason()),
+            ("paused", Some("core_lost")),
+            "{moment:?}"
+        );
+        assert_eq!(
+            pi.server().requests().len(),
+            requests,
+            "{moment:?}: no request follows a pause"
+        );
+
+        // And the way on works.
+        a_good_end(&pi);
+        let mark = pi.prompt("/goal resume");
+        pi.wait_notice(mark, "Goal complete");
+    }
+}
+
+#[test]
+fn after_a_third_loss_there_is_no_core_until_the_user_asks() {
+    let pi = Pi::start(Moment::options());
+    let mark = pi.prompt("/goal");
+    pi.wait_notice(mark, "");
+    for _ in 0..2 {
+        let old = strike(&pi, Signal::KILL);
+        pi.wait_until("a new core", || {
+            pi.sidecars().iter().any(|sidecar| sidecar.pid != old)
+        });
+    }
+    let mark = Moment::Streaming.reach(&pi, OBJECTIVE);
+    let requests = pi.server().requests().len();
+    strike(&pi, Signal::KILL);
+    let told = pi.wait_notice(mark, "core is not running").text;
+    assert!(told.contains("/goal resume"), "{told}");
+    let phase = pi.session_in_memory();
+    assert_eq!(phase.phase(), "pursuing", "so that the next load holds it");
+    pi.abort();
+    pi.settled_quiet(mark);
+    assert_eq!(pi.server().requests().len(), requests);
+    assert_eq!(pi.status("goal"), None);
+    a_good_end(&pi);
+    let mark = pi.prompt("/goal resume");
+    pi.wait_notice(mark, "Goal complete");
+}
+
+#[test]
+fn a_core_that_hangs_at_the_settle_boundary_is_replaced_and_the_goal_goes_on() {
+    let pi = Pi::start(Moment::options());
+    pi.server().set(
+        EXECUTOR,
+        [
+            work().held_before_end("answer"),
+            Reply::text("So far."),
+            claim(),
+            Reply::text("That was it."),
+        ],
+    );
+    pi.server().set(AUDITOR, Steps::of(approval()));
+    let mark = pi.prompt("/goal Write a poem");
+    pi.wait_event(mark, "message_update");
+    let old = strike(&pi, Signal::STOP);
+    pi.server().release("answer");
+    pi.wait_notice(mark, "Goal complete");
+    pi.settled_quiet(mark);
+    assert_replaced(&pi, mark, old);
+    assert_eq!(pi.server().requests_of(EXECUTOR).len(), 4);
+}
+
+#[test]
+fn a_core_that_hangs_in_an_audit_is_noticed_and_the_audit_has_failed() {
+    let pi = Pi::start(Moment::options());
+    let mark = Moment::Audit.reach(&pi, OBJECTIVE);
+    a_good_end(&pi);
+    let old = strike(&pi, Signal::STOP);
+    pi.wait_notice(mark, "Goal complete");
+    pi.settled_quiet(mark);
+    assert_replaced(&pi, mark, old);
+    assert_eq!(pi.session().audit_outcomes(), ["failed", "approved"]);
+}
+
+#[test]
+fn a_core_that_hangs_in_a_back_off_is_noticed_and_the_goal_goes_on() {
+    let pi = Pi::start(Moment::options());
+    let mark = Moment::BackOff.reach(&pi, OBJECTIVE);
+    a_good_end(&pi);
+    let old = strike(&pi, Signal::STOP);
+    pi.wait_notice(mark, "Goal complete");
+    pi.quiet(QUIET);
+    assert_replaced(&pi, mark, old);
+    assert_eq!(pi.server().requests_of(EXECUTOR).len(), 4);
+}
+
+#[test]
+fn a_command_that_meets_a_hanging_core_is_asked_again() {
+    let pi = Pi::start(PiOptions::new(Script::new()));
+    let mark = pi.prompt("/goal");
+    pi.wait_notice(mark, "");
+    let old = strike(&pi, Signal::STOP);
+    a_good_end(&pi);
+    let mark = pi.prompt("/goal Write a poem");
+    pi.wait_notice(mark, "Goal complete");
+    assert!(!process::lives(old));
+    assert_eq!(pi.editor_text(), None);
+}
+
+#[test]
+fn pause_in_a_back_off_works_although_the_core_hangs() {
+    let pi = Pi::start(Moment::options());
+    let mark = Moment::BackOff.reach(&pi, OBJECTIVE);
+    strike(&pi, Signal::STOP);
+    pi.prompt("/goal pause");
+    pi.wait_notice(mark, "Goal paused: you paused it");
+    pi.quiet(QUIET);
+    assert_eq!(pi.session().pause_reason(), Some("user"));
+}
+
+/// What the user stopped stays stopped, although the core that was told does not hear it.
+#[test]
+fn an_abort_is_not_lost_with_a_core_that_hangs() {
+    for moment in [Moment::Streaming, Moment::AuditTool] {
+        let mut pi = Pi::start(Moment::options());
+        let mark = moment.reach(&pi, OBJECTIVE);
+        let requests = pi.server().requests_of(EXECUTOR).len();
+        strike(&pi, Signal::STOP);
+        pi.abort();
+        assert_eq!(pi.wait_settled(mark)["aborted"], true, "{moment:?}");
+        pi.prompt("/goal");
+        pi.wait_notice(mark, "Goal paused: you stopped");
+        pi.quiet(QUIET);
+        assert_eq!(pi.session().pause_reason(), Some("aborted"), "{moment:?}");
+        assert_eq!(
+            pi.server().requests_of(EXECUTOR).len(),
+            requests,
+            "{moment:?}"
+        );
+        assert!(pi.close().success());
+        pi.world().assert_no_process_left();
+    }
+}
+
+#[test]
+fn pi_ends_promptly_although_its_core_hangs() {
+    for moment in [Moment::Streaming, Moment::AuditTool, Moment::BackOff] {
+        let mut pi = Pi::start(Moment::options());
+        moment.reach(&pi, OBJECTIVE);
+        strike(&pi, Signal::STOP);
+        assert!(pi.close().success());
+        pi.world().assert_no_process_left();
+        assert_eq!(pi.session().phase(), "pursuing", "{moment:?}");
+    }
+}
