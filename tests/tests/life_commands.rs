@@ -129,30 +129,23 @@ fn resume_after_a_stop_goes_on_at_every_moment() {
 
 #[test]
 fn a_stopped_back_off_starts_nothing_when_it_would_have_been_over() {
-    // Each is stopped before the next one starts, which may take longer than a back-off.
-    let stopped = |act: &str| {
+    let stopped_by = |typed: &str, told: &str| {
         let pi = Pi::start(Moment::options());
         let mark = Moment::BackOff.reach(&pi, "Write a poem");
         an_easy_goal(&pi);
-        pi.prompt(&format!("/goal {act}"));
-        if act == "Paint a picture" {
-            wait_ended(&pi, mark);
-        }
+        pi.prompt(typed);
+        pi.wait_notice(mark, told);
         pi
     };
-    let pis = ["pause", "clear", "Paint a picture"].map(stopped);
-    let counts = pis
-        .each_ref()
-        .map(|pi| pi.server().requests_of(EXECUTOR).len());
-    for pi in &pis {
+    let pis = [
+        stopped_by("/goal pause", "Goal paused"),
+        stopped_by("/goal clear", "Goal cleared"),
+        stopped_by("/goal Paint a picture", "Goal complete"),
+    ];
+    for (pi, requests) in pis.iter().zip([1, 1, 4]) {
         pi.quiet(PAST_THE_BACK_OFF);
+        assert_eq!(pi.server().requests_of(EXECUTOR).len(), requests);
     }
-    assert_eq!(counts, [1, 1, 4]);
-    assert_eq!(
-        pis.each_ref()
-            .map(|pi| pi.server().requests_of(EXECUTOR).len()),
-        counts
-    );
 }
 
 #[test]
