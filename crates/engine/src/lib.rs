@@ -50,8 +50,8 @@ pub use settings::Settings;
 // The vocabulary of the parts, so that drivers need no other crate of the core.
 pub use goal_audit::{Answer, AuditorEvent, CheckRecord, OpenFailure, StopKind, Usage};
 pub use goal_state::{
-    AuditOutcome, Ended, Gate, Goal, GoalTag, ModelRef, Monotonic, Objective, ObjectiveError,
-    PauseReason, Phase, SandboxGate, Stop, TextHash, Totals, WallClock,
+    AuditOutcome, Ended, FailureKind, Gate, Goal, GoalTag, ModelRef, Monotonic, NoVerdictWhy,
+    Objective, ObjectiveError, PauseReason, Phase, SandboxGate, Stop, TextHash, Totals, WallClock,
 };
 
 /// Fixed texts of our tools, by the name the shim uses.

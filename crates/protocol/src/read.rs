@@ -32,6 +32,19 @@ struct CheckHead {
     ok: bool,
 }
 
+/// Generations are counted up from what is read, and the shim knows integers up to 2^53 only. No
+/// goal is paused and resumed that often.
+const GENERATION_MAX: u64 = 1 << 52;
+
+/// An audit found on a branch.
+struct Audit {
+    head: AuditHead,
+    /// Its place among the records; the newest is 0.
+    at: usize,
+    /// No goal entry is newer.
+    after_goal: bool,
+}
+
 /// What a branch was found to say about a goal, newest first.
 enum Found {
     Goal(Box<GoalWire>),
@@ -39,37 +52,50 @@ enum Found {
     Legacy(Objective),
 }
 
-/// Reads our records of a branch, newest first (spec §2).
+/// Reads our records of a branch, newest first (spec §2). Each record is looked at once.
 #[must_use]
-pub fn read_branch(records: &[RecordWire]) -> Recovered {
+pub fn read_branch<'a>(records: impl IntoIterator<Item = &'a RecordWire>) -> Recovered {
     let mut skipped = 0_u32;
     let mut audits = Vec::new();
-    let mut newest: Option<MessageDetailsWire> = None;
+    let mut messages = Vec::new();
     let mut found = None;
-    for record in records {
+    let mut predecessor = None;
+    for (at, record) in records.into_iter().enumerate() {
         match record {
             RecordWire::Ours { data } if is_newer(data) => return newer_version(),
             RecordWire::Message { data } if is_newer(data) => return newer_version(),
             RecordWire::Ours { data } if kind(data) == Some("audit") => {
-                match AuditHead::deserialize(data) {
-                    Ok(audit) => audits.push((audit, found.is_none())),
-                    Err(_) => skipped += 1,
+                match of_this_version(data).and_then(|data| AuditHead::deserialize(data).ok()) {
+                    Some(head) => audits.push(Audit {
+                        head,
+                        at,
+                        after_goal: found.is_none(),
+                    }),
+                    None => skipped += 1,
                 }
             }
             RecordWire::Ours { data } if found.is_none() => match goal_found(data) {
                 Some(goal) => found = Some(goal),
                 None => skipped += 1,
             },
-            RecordWire::Message { data } if found.is_none() && newest.is_none() => {
-                newest = MessageDetailsWire::deserialize(data).ok();
+            RecordWire::Message { data } if found.is_none() => {
+                let details = of_this_version(data).map(MessageDetailsWire::deserialize);
+                messages.extend(details.and_then(Result::ok).map(|details| (at, details)));
             }
+            RecordWire::Predecessor { data } if predecessor.is_none() => predecessor = Some(data),
             RecordWire::Ours { .. }
             | RecordWire::Message { .. }
             | RecordWire::Predecessor { .. } => {}
         }
     }
-    let found = found.or_else(|| predecessor(records));
-    recover(found, newest.as_ref(), &audits, skipped)
+    let found = found.or_else(|| predecessor.and_then(legacy));
+    recover(found, &messages, &audits, skipped)
+}
+
+/// An entry of the version this core writes; whatever else is on the branch is not ours to read.
+fn of_this_version(data: &Value) -> Option<&Value> {
+    let version = data.get("v").and_then(Value::as_u64);
+    (version == Some(SAVED_VERSION.into())).then_some(data)
 }
 
 fn kind(data: &Value) -> Option<&str> {
@@ -95,10 +121,9 @@ fn newer_version() -> Recovered {
 }
 
 fn goal_found(data: &Value) -> Option<Found> {
-    if kind(data) != Some("goal") {
-        return None;
-    }
-    let goal = data.get("goal")?;
+    let goal = of_this_version(data)
+        .filter(|data| kind(data) == Some("goal"))?
+        .get("goal")?;
     if goal.is_null() {
         return Some(Found::Gone);
     }
@@ -107,7 +132,10 @@ fn goal_found(data: &Value) -> Option<Found> {
 }
 
 fn is_sound(goal: &GoalWire) -> bool {
-    !goal.id.is_empty() && Objective::new(&goal.objective).is_ok() && phase_of(goal).is_some()
+    !goal.id.is_empty()
+        && goal.generation < GENERATION_MAX
+        && Objective::new(&goal.objective).is_ok()
+        && phase_of(goal).is_some()
 }
 
 fn phase_of(goal: &GoalWire) -> Option<Phase> {
@@ -127,11 +155,7 @@ fn phase_of(goal: &GoalWire) -> Option<Phase> {
 }
 
 /// The predecessor's newest state counts only where there is none of ours.
-fn predecessor(records: &[RecordWire]) -> Option<Found> {
-    let data = records.iter().find_map(|record| match record {
-        RecordWire::Predecessor { data } => Some(data),
-        RecordWire::Ours { .. } | RecordWire::Message { .. } => None,
-    })?;
+fn legacy(data: &Value) -> Option<Found> {
     let phase = data.get("phase").and_then(Value::as_str)?;
     if !matches!(phase, "ready" | "paused") {
         return None;
@@ -142,8 +166,8 @@ fn predecessor(records: &[RecordWire]) -> Option<Found> {
 
 fn recover(
     found: Option<Found>,
-    newest: Option<&MessageDetailsWire>,
-    audits: &[(AuditHead, bool)],
+    messages: &[(usize, MessageDetailsWire)],
+    audits: &[Audit],
     skipped: u32,
 ) -> Recovered {
     let mut recovered = Recovered {
@@ -153,7 +177,7 @@ fn recover(
     match found {
         None | Some(Found::Gone) => {}
         Some(Found::Legacy(objective)) => recovered.goal = Some(legacy_goal(objective)),
-        Some(Found::Goal(goal)) => with_goal(*goal, newest, audits, &mut recovered),
+        Some(Found::Goal(goal)) => with_goal(*goal, messages, audits, &mut recovered),
     }
     recovered
 }
@@ -172,57 +196,54 @@ fn diagnostics(skipped: u32) -> Vec<String> {
 
 fn with_goal(
     mut saved: GoalWire,
-    newest: Option<&MessageDetailsWire>,
-    audits: &[(AuditHead, bool)],
+    messages: &[(usize, MessageDetailsWire)],
+    audits: &[Audit],
     recovered: &mut Recovered,
 ) {
-    let own: Vec<&(AuditHead, bool)> = audits
+    let own: Vec<&Audit> = audits
         .iter()
-        .filter(|(audit, _)| audit.goal_id == saved.id)
+        .filter(|audit| audit.head.goal_id == saved.id)
         .collect();
-    recovered.audits_ever = own.iter().map(|(audit, _)| audit.number).max().unwrap_or(0);
-    recovered.last_audit = own.first().map(|(audit, _)| last_audit(audit));
-    if let Some(message) =
-        newest.filter(|m| m.goal_id == saved.id && m.generation == saved.generation)
-    {
-        saved.totals = newer_totals(&saved.totals, &message.totals);
-    }
-    // An audit that was saved after the goal entry counts, newest last; an approval ended the goal.
-    for (audit, _) in own
+    recovered.audits_ever = own.iter().map(|audit| audit.head.number).max().unwrap_or(0);
+    recovered.last_audit = own.first().map(|audit| last_audit(&audit.head));
+    let newest = messages
         .iter()
-        .rev()
-        .filter(|(audit, after)| *after && audit.generation == saved.generation)
-    {
-        if audit.outcome == "approved" {
-            return;
+        .find(|(_, message)| message.goal_id == saved.id && message.generation == saved.generation);
+    if let Some((_, message)) = newest {
+        saved.totals = message.totals.clone();
+    }
+    let after_goal = own
+        .into_iter()
+        .filter(|audit| audit.after_goal && audit.head.generation == saved.generation);
+    // An audit older than the newest message is in that message's totals.
+    let newest_at = newest.map_or(usize::MAX, |(at, _)| *at);
+    for Audit { head, at, .. } in after_goal.rev() {
+        if head.outcome == "approved" {
+            return; // It ended the goal; only the entry that says so was lost.
         }
-        count_audit(audit, &mut saved.totals);
+        if *at < newest_at {
+            count_audit(head, &mut saved.totals);
+        }
     }
     recovered.goal = restore(saved);
-}
-
-/// Totals only grow while a goal is pursued, and so does the time; the newest message has them.
-fn newer_totals(saved: &TotalsWire, message: &TotalsWire) -> TotalsWire {
-    if message.active_ms >= saved.active_ms {
-        message.clone()
-    } else {
-        saved.clone()
-    }
 }
 
 fn count_audit(audit: &AuditHead, totals: &mut TotalsWire) {
     match audit.outcome.as_str() {
         "disapproved" => {
-            totals.audits += 1;
-            totals.rejection_streak += 1;
+            totals.audits = totals.audits.saturating_add(1);
+            totals.rejection_streak = totals.rejection_streak.saturating_add(1);
             totals.failure_streak = 0;
         }
-        "no_verdict" | "failed" => {
-            totals.audits += 1;
-            totals.failure_streak += 1;
-        }
+        "no_verdict" | "failed" => count_failure(totals),
+        "stale" if audit.why.as_deref() == Some("workspace") => count_failure(totals),
         _ => {}
     }
+}
+
+fn count_failure(totals: &mut TotalsWire) {
+    totals.audits = totals.audits.saturating_add(1);
+    totals.failure_streak = totals.failure_streak.saturating_add(1);
 }
 
 fn last_audit(audit: &AuditHead) -> LastAudit {
