@@ -32,7 +32,7 @@ pub(crate) fn events() -> Vec<Value> {
         json!({"type": "tool_started", "callId": "c", "tool": "read", "args": "{}"}),
         json!({"type": "tool_finished", "callId": "c", "tool": "read", "ok": true, "ms": 3}),
         json!({"type": "compaction_started"}),
-        json!({"type": "compaction_ended"}),
+        json!({"type": "compaction_ended", "usage": usage}),
         json!({"type": "retry_started"}),
         json!({"type": "retry_ended"}),
         json!({"type": "rested"}),
