@@ -230,6 +230,18 @@ fn an_audit_entry_has_everything_that_was_asked_done_and_found() {
     assert_eq!(details["checks"], audit["checks"]);
     assert_eq!(details["durationMs"], audit["durationMs"]);
     assert_eq!(details["report"], audit["report"]);
+    let progress: Vec<_> = court.pi.log().since(trial.mark);
+    let progress = progress
+        .iter()
+        .filter(|record| record["type"] == "tool_execution_update")
+        .map(|record| record["partialResult"]["content"][0]["text"].as_str());
+    let progress: Vec<_> = progress.flatten().collect();
+    for words in ["sim/auditor is auditing", "1 check done", "cat out.txt"] {
+        assert!(
+            progress.iter().any(|text| text.contains(words)),
+            "`{words}` is not in {progress:?}"
+        );
+    }
     let told = trial.told(0);
     assert!(
         told.contains("2 successful checks (bash × 1, read × 1)"),

@@ -3,7 +3,7 @@
 use goal_tests::{AUDITOR, EXECUTOR, Pi, PiOptions, Reply, Script, Steps};
 use serde_json::json;
 
-use crate::court::{Court, OBJECTIVE, approve, claim, look, options};
+use crate::court::{Court, OBJECTIVE, approve, claim, look, options, work};
 
 fn claims_and_ends() -> Steps {
     Steps::of([claim("done")]).then_repeat(Reply::text("Done."))
@@ -143,13 +143,15 @@ export default function (pi) {
 
 #[test]
 fn a_provider_of_another_extension_audits_whether_named_or_the_hosts_own() {
-    let named = options(json!({ "provider": "borrowed" })).extra_extension("borrowed", BORROWED);
+    let named = options(json!({ "provider": "borrowed", "model": "" }))
+        .extra_extension("borrowed", BORROWED);
     let court = Court::of(named);
     let trial = court.judge(claims_and_ends(), [look(), approve()]);
     assert_eq!(trial.outcomes(), ["approved"]);
     assert_eq!(trial.audits[0]["model"], "borrowed/auditor");
     let key = trial.auditor[0].authorization.as_deref();
     assert_eq!(key, Some("Bearer borrowed-key"));
+    trial.notice("Only the auditor's provider is set");
 
     let unset = options(json!({}))
         .no_config()
@@ -239,6 +241,27 @@ fn the_gate_stays_as_it_was_when_the_executor_changes_the_settings() {
     assert_eq!(last["gate"]["maxAudits"], 9);
     assert_eq!(last["number"], 2, "over the goal's whole life");
     assert_eq!(pi.server().requests_of(AUDITOR).len(), 2);
+}
+
+#[test]
+fn a_goal_keeps_the_auditor_it_began_with_when_the_user_changes_the_model() {
+    let court = Court::of(options(json!({})).no_config());
+    let change = json!({ "type": "set_model", "provider": "sim", "modelId": "auditor" });
+    let trial = court.judge_meanwhile(
+        OBJECTIVE,
+        [work().held("changed"), look(), approve()],
+        // From the change on this is the agent's model.
+        Steps::of([claim("done")]).then_repeat(Reply::text("Done.")),
+        |pi, _| {
+            pi.wait_request(EXECUTOR, 1);
+            pi.command(change);
+            pi.server().release("changed");
+        },
+    );
+    assert_eq!(trial.outcomes(), ["approved"]);
+    assert_eq!(trial.audits[0]["model"], "sim/executor");
+    let notice = trial.notice("auditor stays sim/executor");
+    assert!(notice.contains("/goal resume"), "{notice}");
 }
 
 /// Two models with the same name.

@@ -79,10 +79,14 @@ fn an_approval_without_evidence_is_sent_back_once_and_counts_after_a_look() {
     assert_eq!(still_hollow.auditor.len(), 2);
     assert_ne!(still_hollow.stands(), "approved");
 
-    // A look that failed is no evidence.
+    // A look that failed is no evidence, and neither is a call of a tool it does not have.
     let failed_look = court.judge(claims_once(), [missing(), approve(), missing(), approve()]);
     assert_eq!(failed_look.outcomes(), ["no_verdict(hollow_approval)"]);
     assert_eq!(failed_look.audits[0]["checks"][0]["ok"], false);
+    let write = || Reply::call("write", json!({ "path": "out.txt", "content": "mine" }));
+    let unknown_tool = court.judge(claims_once(), [write(), approve(), write(), approve()]);
+    assert_eq!(unknown_tool.outcomes(), ["no_verdict(hollow_approval)"]);
+    assert_eq!(court.pi.world().file("out.txt").as_deref(), Some("hello"));
 
     // Both reminders may be needed, one after the other, and the findings of all answers are kept.
     let both = court.judge(
@@ -243,4 +247,38 @@ fn decorated_tags_and_closed_reasoning_are_verdicts_and_quoted_ones_are_not() {
         );
         assert_eq!(trial.outcomes(), [outcome], "{text}");
     }
+}
+
+#[test]
+fn an_account_beside_the_tool_calls_counts_as_the_objections_of_a_bare_verdict() {
+    let court = Court::with(json!({}));
+    let trial = court.judge(
+        Steps::of([claim("done"), Reply::text("So.")]).then_repeat(Reply::text("I wait.")),
+        [
+            look().and_text("The greeting is misspelt."),
+            look().and_text("And the newline is missing."),
+            Reply::text("<disapproved/>"),
+        ],
+    );
+    assert_eq!(trial.outcomes(), ["disapproved"]);
+    for words in ["The greeting is misspelt.", "And the newline is missing."] {
+        assert!(trial.told(0).contains(words), "{}", trial.told(0));
+        let objection = trial.saved[1]["goal"]["lastObjection"].as_str().unwrap();
+        assert!(objection.contains(words), "{objection}");
+    }
+}
+
+#[test]
+fn a_tool_call_that_was_cut_off_is_asked_again_by_pi_and_nothing_is_lost() {
+    let court = Court::with(json!({}));
+    let trial = court.judge(
+        [claim("done"), Reply::text("Done.")],
+        [
+            Reply::raw_call("read", "{\"path\": \"ou").truncated(),
+            look(),
+            approve(),
+        ],
+    );
+    assert_eq!(trial.outcomes(), ["approved"]);
+    assert_eq!(trial.audits[0]["attempts"], 1);
 }
