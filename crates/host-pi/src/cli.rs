@@ -39,6 +39,8 @@ pub(crate) enum Task {
     /// Answer one call of an auditor's reading tool: text on standard output, or exit code 1 and
     /// the error on standard error
     AuditTool(AuditToolArgs),
+    /// Tell what happened to the goals of a session, as a page or as data
+    Report(ReportArgs),
 }
 
 /// Arguments of `verdict`.
@@ -172,4 +174,31 @@ pub(crate) enum ReadingTool {
     Find,
     /// Search files
     Grep,
+}
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// pi's session file (*.jsonl); `/session` in pi shows where it is
+    pub(crate) session: PathBuf,
+    /// The form [default: by the ending of --output, else md]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Only this goal: its id, or how the id begins
+    #[arg(long, value_name = "ID")]
+    pub(crate) goal: Option<String>,
+}
+
+/// The form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Markdown
+    Md,
+    /// One self-contained page
+    Html,
+    /// Data; docs/report.md has the names
+    Json,
 }

@@ -11,6 +11,7 @@ mod cli;
 mod config;
 mod fingerprint;
 mod process;
+mod report;
 mod serve;
 mod settings;
 mod verdict;
@@ -50,5 +51,6 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         // These make namespaces: nothing before them may start a thread.
         Task::AuditSeal(args) => Ok(audit_seal::run(&args)),
         Task::AuditExec(args) => Ok(audit_exec::run(&args)),
+        Task::Report(args) => report::run(&args),
     }
 }

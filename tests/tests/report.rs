@@ -1,0 +1,109 @@
+//! The report of a session that the real pi wrote a moment ago.
+
+use std::process::Command;
+
+use goal_tests::moment::work;
+use goal_tests::{Pi, PiOptions, Reply, Script, install};
+use serde_json::{Value, json};
+
+/// What the auditor found missing.
+const OBJECTION: &str = "1. out.txt says hello: **not met**, it says `helo`.";
+
+fn claim(summary: &str) -> Reply {
+    let arguments = json!({ "status": "complete", "completionSummary": summary });
+    Reply::call("update_goal", arguments)
+}
+
+/// A goal that was refused, mended, and approved.
+fn played() -> Pi {
+    let look = || Reply::call("bash", json!({ "command": "cat out.txt; true" }));
+    let script = Script::new()
+        .executor([
+            work(),
+            claim("first claim"),
+            work(),
+            claim("second claim"),
+            Reply::text("That was it."),
+        ])
+        .auditor([
+            look(),
+            Reply::text(format!("{OBJECTION}\n\n<disapproved/>")),
+            look(),
+            Reply::text("1. out.txt says hello: **met**.\n\n<approved/>"),
+        ]);
+    let pi = Pi::start(
+        PiOptions::new(script)
+            .cost(json!({ "input": 3.0, "output": 15.0, "cacheRead": 0.3, "cacheWrite": 3.75 })),
+    );
+    let mark = pi.goal("Write hello into out.txt");
+    pi.wait_notice(mark, "Goal complete");
+    pi.settled_quiet(mark);
+    pi
+}
+
+fn report(pi: &Pi, format: &str) -> String {
+    let output = Command::new(install::binary())
+        .arg("report")
+        .arg(&pi.session().path)
+        .args(["--format", format])
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_goal_refused_mended_and_approved_is_told_in_every_form() {
+    let pi = played();
+    let data: Value = serde_json::from_str(&report(&pi, "json")).unwrap();
+    let goal = &data["goals"][0];
+    assert_eq!(goal["state"]["standing"], "approved");
+    assert_eq!(goal["objective"], "Write hello into out.txt");
+    assert_eq!(goal["runs"].as_array().unwrap().len(), 1);
+    assert_eq!(goal["runs"][0]["result"], "work");
+    assert_eq!(goal["runs"][0]["callsOk"], 2);
+    let told = |audit: usize, field: &str| goal["audits"][audit][field].clone();
+    assert_eq!(
+        (told(0, "outcome"), told(1, "outcome")),
+        (json!("disapproved"), json!("approved"))
+    );
+    assert_eq!(
+        (told(0, "claim"), told(1, "claim")),
+        (json!("first claim"), json!("second claim"))
+    );
+    assert_eq!(told(0, "checks")[0]["tool"], "bash");
+    assert_eq!(told(0, "model"), "sim/auditor");
+    // Five answers of the agent and four of the auditor, as the model server counts them.
+    assert_eq!(goal["totals"]["executor"]["totalTokens"], 5 * 110);
+    assert_eq!(goal["totals"]["auditor"]["totalTokens"], 4 * 110);
+    assert!(goal["totals"]["auditor"]["cost"].as_f64().unwrap() > 0.0);
+    let active = goal["activeMs"].as_u64().unwrap();
+    let audited = goal["totals"]["auditsMs"].as_u64().unwrap();
+    assert!(
+        active >= audited,
+        "{active} ms of work, {audited} ms of them audits"
+    );
+
+    let page = report(&pi, "md");
+    for words in [
+        "Complete: sim/auditor approved",
+        OBJECTION,
+        "first claim",
+        "Audit 1: disapproved",
+    ] {
+        assert!(page.contains(words), "`{words}` is not in {page}");
+    }
+    let page = report(&pi, "html");
+    for words in [
+        "<strong>not met</strong>",
+        "<code>helo</code>",
+        "second claim",
+        "&lt;approved/&gt;",
+    ] {
+        assert!(page.contains(words), "`{words}` is not in {page}");
+    }
+}
