@@ -1,4 +1,8 @@
 //! The commands a person types, on the built binary.
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests, which the exemption for tests does not reach"
+)]
 
 mod report;
 
