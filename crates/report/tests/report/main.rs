@@ -4,7 +4,6 @@
 //! goal-sessions`); where a situation is rare, `tape` writes the entries pi would write.
 #![expect(
     clippy::unwrap_used,
-    clippy::panic,
     clippy::needless_pass_by_value,
     reason = "helpers of tests: they fail by panicking, and callers write `json!({…})` in place"
 )]
