@@ -1,6 +1,9 @@
 //! Compactions around and inside runs of a goal: the objective is in the very next request, and the
 //! full message is sent once for each time it was taken away.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use goal_tests::pi::QUIET;
 use goal_tests::{EXECUTOR, Pi, PiOptions, Reply, Script, Steps};
 use serde_json::json;
@@ -322,4 +325,62 @@ fn a_manual_compaction_in_mid_run_is_an_abort_and_pauses() {
     let mark = pi.goal("resume");
     pi.wait_paused(mark);
     assert_eq!(pi.asked().last().unwrap().count_in("user", OBJECTIVE), 1);
+}
+
+/// A goal in a back-off whose context is full, because no summary could be had so far; the switch
+/// makes them succeed.
+fn full_and_backing_off() -> (Pi, goal_tests::Mark, Arc<AtomicBool>) {
+    let works = Arc::new(AtomicBool::new(false));
+    let switch = Arc::clone(&works);
+    let script = Script::new()
+        .executor([
+            bash(),
+            Reply::text("a full context").prompt_tokens(FULL),
+            Reply::status(500, "overloaded"),
+        ])
+        .compaction(Steps::choose(move |_| {
+            if switch.load(Ordering::Relaxed) {
+                Reply::text("## Goal\nA summary.")
+            } else {
+                Reply::status(400, "no summaries today")
+            }
+        }));
+    let options = PiOptions::new(script).setting("retry.enabled", json!(false));
+    let pi = Pi::start(options.context_window(EXECUTOR, WINDOW));
+    let mark = pi.goal(OBJECTIVE);
+    pi.wait_back_off(mark);
+    pi.server()
+        .set(EXECUTOR, [bash(), Reply::text("after"), stop()]);
+    (pi, mark, works)
+}
+
+/// pi makes up for a compaction that failed before the next run starts.
+fn assert_compacted_before_the_run(pi: &Pi, mark: goal_tests::Mark, full_messages: usize) {
+    pi.wait_paused(mark);
+    assert_eq!(pi.asked().len(), 6);
+    assert_objective_in_every_request(pi);
+    assert_eq!(pi.session().full_messages(), full_messages);
+}
+
+#[test]
+fn a_compaction_before_a_run_of_the_user_brings_the_full_message_into_its_first_request() {
+    let (pi, mark, works) = full_and_backing_off();
+    works.store(true, Ordering::Relaxed);
+    pi.prompt("Go on");
+    assert_compacted_before_the_run(&pi, mark, 2);
+}
+
+#[test]
+fn a_compaction_before_the_restart_brings_the_full_message_into_its_first_request() {
+    let (pi, mark, works) = full_and_backing_off();
+    works.store(true, Ordering::Relaxed);
+    assert_compacted_before_the_run(&pi, mark, 2);
+}
+
+#[test]
+fn a_compaction_before_a_resumed_run_leaves_it_at_the_message_of_the_resume() {
+    let (pi, mark, works) = full_and_backing_off();
+    works.store(true, Ordering::Relaxed);
+    pi.goal("resume");
+    assert_compacted_before_the_run(&pi, mark, 2);
 }

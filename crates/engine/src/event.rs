@@ -341,7 +341,7 @@ pub struct RunSettled {
 pub struct CompactionEnded {
     /// It was cancelled by the user.
     pub cancelled: bool,
-    /// A request follows without a settle boundary (inside a run, or after an overflow).
+    /// A request follows without a settle boundary (inside a run, before one, or after an overflow).
     pub run_goes_on: bool,
     /// The host is idle now.
     pub idle: bool,

@@ -439,12 +439,22 @@ impl Engine {
         if ended.cancelled {
             return self.compaction_cancelled(out);
         }
-        if ended.run_goes_on && self.run_is_the_goals() && !ended.full_message_present {
+        if ended.run_goes_on && self.next_request_is_the_goals() && !ended.full_message_present {
             let message = self.full_message(true);
             out.extend(message.map(Effect::SendInRun));
         } else if ended.idle {
             self.start_waiting(out);
         }
+    }
+
+    /// Whether the request that follows a compaction without a settle boundary works on the goal.
+    fn next_request_is_the_goals(&self) -> bool {
+        if self.host.running {
+            return self.run_is_the_goals();
+        }
+        // A compaction before a run: whoever starts it, it will be the goal's unless another waits.
+        let others = self.waiting.is_some_and(|waiting| !waiting.is_restart());
+        self.pursued().is_some() && !others
     }
 
     /// Cancelling a compaction is no abort for the host; for the goal it is a stop.

@@ -137,7 +137,11 @@ export class Effects {
       case "start_run":
         return this.#startRun(effect.message, false);
       case "send_in_run":
-        return this.#pi.sendMessage(customMessage(effect.message), { triggerTurn: true });
+        // Into the next request; of a run that is being prepared that is its first.
+        return this.#pi.sendMessage(
+          customMessage(effect.message),
+          this.#session.running ? { triggerTurn: true } : { deliverAs: "nextTurn" },
+        );
       case "end_run":
         clearTimeout(this.#start);
         this.#session.ending = true;
@@ -185,8 +189,10 @@ export class Effects {
     const { goalId, generation } = message.details;
     if (deferred && (pursued?.id !== goalId || pursued.generation !== generation)) return;
     clearTimeout(this.#start);
-    if (running || ctx.isIdle()) this.#pi.sendMessage(customMessage(message), { triggerTurn: true });
-    else this.#start = setTimeout(() => this.#guarded(() => this.#startRun(message, true)), START_RETRY_MS);
+    if (running || ctx.isIdle()) {
+      this.#session.starting = message.details;
+      this.#pi.sendMessage(customMessage(message), { triggerTurn: true });
+    } else this.#start = setTimeout(() => this.#guarded(() => this.#startRun(message, true)), START_RETRY_MS);
   }
 
   #finish(effect: Extract<EffectWire, { type: "finish_tool" }>, ctx: ExtensionContext): void {

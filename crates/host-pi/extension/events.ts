@@ -5,7 +5,7 @@ import type {
 import { getKeybindings } from "@earendil-works/pi-tui";
 import type { Core } from "./core.ts";
 import { customMessage, type Effects } from "./effects.ts";
-import { cut, fullMessagePresent, modelWire, type Session, textOf, TOOL_NAMES, toolsActive } from "./session.ts";
+import { CUSTOM_TYPE, cut, fullMessagePresent, modelWire, type Session, textOf, TOOL_NAMES, toolsActive } from "./session.ts";
 import { type EffectWire, type OpenCauseWire, TEXTS } from "./wire.ts";
 
 const SETTLE_MS = 2_000;
@@ -34,7 +34,7 @@ export function registerEvents(
       }
     };
   }
-  const present = (ctx: ExtensionContext) => fullMessagePresent(ctx, session.pursued);
+  const present = (ctx: ExtensionContext) => fullMessagePresent(ctx, session);
 
   // The session
 
@@ -93,6 +93,7 @@ export function registerEvents(
     session.terminated.clear();
   }));
   pi.on("message_end", guard(({ message }) => {
+    if (message.role === "custom" && message.customType === CUSTOM_TYPE) session.starting = undefined;
     if (message.role !== "assistant") return;
     const error = message.errorMessage ? cut(message.errorMessage, ERROR_MAX) : null;
     session.answer = { text: textOf(message.content), error, aborted: message.stopReason === "aborted" };
@@ -103,6 +104,7 @@ export function registerEvents(
     session.stopped = aborted && !session.abortedByUs;
     core.send({ type: "run_settled", aborted, byUs: session.abortedByUs, fullMessagePresent: present(ctx) });
     session.running = session.abortedByUs = session.ending = false;
+    session.starting = undefined;
   }));
 
   async function turnEnded(event: TurnEndEvent, ctx: ExtensionContext): Promise<undefined> {
@@ -171,13 +173,19 @@ export function registerEvents(
     session.compaction = { manual: reason === "manual", signal };
     core.send({ type: "compaction_started" });
   }));
-  pi.on("session_compact", guard((event, ctx) => compacted(ctx, false, ctx.signal !== undefined || event.willRetry)));
+  pi.on("session_compact", guard((event, ctx) => compacted(ctx, false, followed(event, ctx))));
   pi.on("session_compact_failed", guard((event, ctx) => {
     // Another extension may have cancelled it, and so may we: that is no stop by the user.
     const byUser = event.aborted && session.compaction?.signal.aborted === true && !session.abortedByUs;
     session.stopped ||= byUser;
     return compacted(ctx, byUser, false);
   }));
+
+  /** A request follows at once: inside a run, after an overflow, or because pi compacts before it starts a run. */
+  function followed({ willRetry }: { willRetry: boolean }, ctx: ExtensionContext): boolean {
+    const { running, compaction } = session;
+    return ctx.signal !== undefined || willRetry || (!running && compaction?.manual !== true);
+  }
 
   async function compacted(ctx: ExtensionContext, cancelled: boolean, runGoesOn: boolean): Promise<undefined> {
     const idle = ctx.isIdle() || (session.compaction?.manual === true && !session.running);

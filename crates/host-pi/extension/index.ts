@@ -60,7 +60,7 @@ export default function goalAuditor(pi: ExtensionAPI): void {
       const running = ctx !== undefined && busy(session, ctx);
       return opened({
         type: "core_restart", pursued, recentLosses, auditLost, running, headless: effects.waiter !== undefined,
-        fullMessagePresent: ctx !== undefined && fullMessagePresent(ctx, pursued), stopped: session.stopped,
+        fullMessagePresent: ctx !== undefined && fullMessagePresent(ctx, session), stopped: session.stopped,
       });
     } catch {
       return undefined;

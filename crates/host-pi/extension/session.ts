@@ -1,6 +1,6 @@
 /** What the shim knows of the session it lives in, and how it reads the session's branch. */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { HostWire, ModelWire, RecordWire, TagWire } from "./wire.ts";
+import type { HostWire, MessageDetailsWire, ModelWire, RecordWire, TagWire } from "./wire.ts";
 
 export const CUSTOM_TYPE = "goal-auditor";
 export const TOOL_NAMES: readonly string[] = ["get_goal", "update_goal"];
@@ -18,6 +18,8 @@ export interface Session {
   pursued: TagWire | null;
   /** Between the first `agent_start` since rest and `agent_settled`. */
   running: boolean;
+  /** Details of the message that a run was asked for with and that is not in the context yet. */
+  starting: MessageDetailsWire | undefined;
   /** The run was aborted by us. */
   abortedByUs: boolean;
   /** The user stopped what was going on, and nothing has run since. */
@@ -41,7 +43,8 @@ export interface Session {
 
 export function newSession(): Session {
   return {
-    alive: true, ctx: undefined, pursued: null, running: false, abortedByUs: false, stopped: false, ending: false,
+    alive: true, ctx: undefined, pursued: null, running: false, starting: undefined, abortedByUs: false,
+    stopped: false, ending: false,
     terminated: new Set(), batchRan: false, turnWorked: false, turn: 0, compaction: undefined, prompting: false,
     answer: undefined,
   };
@@ -93,14 +96,16 @@ export function auditWasLost(ctx: ExtensionContext): boolean {
   return false;
 }
 
-/** The full message of the pursued goal is among what the model is sent, that is, not compacted away. */
-export function fullMessagePresent(ctx: ExtensionContext, pursued: TagWire | null): boolean {
+/** The full message of the pursued goal is among what the model is sent (not compacted away), or starts the next run. */
+export function fullMessagePresent(ctx: ExtensionContext, { pursued, starting }: Session): boolean {
   if (!pursued) return false;
-  return ctx.sessionManager.buildContextEntries().some((entry) => {
-    if (entry.type !== "custom_message" || entry.customType !== CUSTOM_TYPE) return false;
-    const details = entry.details as { full?: unknown; goalId?: unknown; generation?: unknown } | undefined;
-    return details?.full === true && details.goalId === pursued.id && details.generation === pursued.generation;
-  });
+  const full = (details: unknown) => {
+    const { full, goalId, generation } = (details ?? {}) as { full?: unknown; goalId?: unknown; generation?: unknown };
+    return full === true && goalId === pursued.id && generation === pursued.generation;
+  };
+  return full(starting) || ctx.sessionManager.buildContextEntries().some(
+    (entry) => entry.type === "custom_message" && entry.customType === CUSTOM_TYPE && full(entry.details),
+  );
 }
 
 /** The host at this moment, for a command. */
