@@ -38,7 +38,7 @@ pub use goal_sim::{AUDITOR, EXECUTOR, ModelServer, Reply, Request, Script, Steps
 pub use headless::Finished;
 pub use log::{Log, Mark};
 pub use moment::Moment;
-pub use options::{Loading, PiOptions};
+pub use options::{Binary, Loading, PiOptions};
 pub use pi::Pi;
 pub use session::Session;
 pub use tui::Tui;

@@ -19,10 +19,22 @@ pub enum Loading {
     Installed,
 }
 
+/// What `GOAL_AUDITOR_BIN` names, with [`Loading::Flag`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Binary {
+    /// The binary of this build.
+    Built,
+    /// This, whatever it is.
+    Named(String),
+    /// A file with this text and mode.
+    Written(String, u32),
+}
+
 /// Everything a test may change; the rest is quiet, offline and quick.
 pub struct PiOptions {
     pub(crate) script: Script,
     pub(crate) loading: Loading,
+    pub(crate) binary: Binary,
     pub(crate) config: Option<String>,
     pub(crate) settings: Value,
     pub(crate) windows: BTreeMap<String, u64>,
@@ -40,6 +52,7 @@ impl PiOptions {
         Self {
             script,
             loading: Loading::Flag,
+            binary: Binary::Built,
             config: Some(json!({ "provider": "sim", "model": "auditor" }).to_string()),
             settings: default_settings(),
             windows: BTreeMap::new(),
@@ -60,6 +73,12 @@ impl PiOptions {
     /// How our extension is loaded.
     pub fn loading(mut self, loading: Loading) -> Self {
         self.loading = loading;
+        self
+    }
+
+    /// What the extension is told to start.
+    pub fn binary(mut self, binary: Binary) -> Self {
+        self.binary = binary;
         self
     }
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use goal_sim::ModelServer;
 use tempfile::TempDir;
 
+use crate::options::Binary;
 use crate::{Loading, PiOptions, Session, install, process};
 
 /// The variable by which a process of a world is found again, whatever its parent is by then.
@@ -215,7 +216,7 @@ impl World {
         );
         set(WORLD_VARIABLE, self.id.clone().into());
         if options.loading == Loading::Flag {
-            set("GOAL_AUDITOR_BIN", install::binary().into());
+            set("GOAL_AUDITOR_BIN", self.binary(&options.binary));
         }
         env.extend(
             options
@@ -224,6 +225,18 @@ impl World {
                 .map(|(name, value)| (name.into(), value.into())),
         );
         env
+    }
+
+    fn binary(&self, binary: &Binary) -> OsString {
+        match binary {
+            Binary::Built => install::binary().into(),
+            Binary::Named(name) => name.into(),
+            Binary::Written(text, mode) => {
+                let file = self.home.join("goal-auditor");
+                write_program(&file, text, *mode);
+                file.into()
+            }
+        }
     }
 
     fn command_line(&self, options: &PiOptions) -> Vec<OsString> {
@@ -248,6 +261,14 @@ impl Drop for World {
             eprintln!("kept: {}", folder.keep().display());
         }
     }
+}
+
+/// Writes a file with a mode, and the folders above it.
+pub fn write_program(file: &Path, text: &str, mode: u32) {
+    fs::create_dir_all(file.parent().expect("a file is in a folder")).unwrap();
+    fs::write(file, text).unwrap();
+    #[cfg(unix)]
+    fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
 }
 
 fn fresh_id() -> String {

@@ -85,12 +85,12 @@ export class Auditor {
   }
 
   async #open(order: AuditOrder, host: AuditorHost): Promise<boolean> {
-    const { provider, id } = order.model;
     const fail = (kind: "missing_model" | "missing_credentials" | "session", message: string) => {
       this.#report({ type: "open_failed", kind, message: cut(message, ERROR_MAX) });
       return false;
     };
     try {
+      const { provider, id } = order.model;
       const runtime = await hostRuntime(host.registry, provider);
       const model = runtime.getModel(provider, id);
       if (!model) return fail("missing_model", `pi knows no model ${provider}/${id}`);

@@ -101,7 +101,13 @@ export class Core {
     child.stdin.on("error", () => undefined);
     child.stdout.on("error", () => undefined);
     child.stderr.on("error", () => undefined);
-    child.stdout.on("data", (chunk: Buffer) => this.#read(link, chunk));
+    child.stdout.on("data", (chunk: Buffer) => {
+      try {
+        this.#read(link, chunk);
+      } catch (error) {
+        this.#lose(link, `it makes no sense (${String(error)})`);
+      }
+    });
     child.stderr.on("data", (chunk: Buffer) => {
       link.stderr = (link.stderr + chunk.toString("utf8")).slice(-STDERR_MAX);
     });

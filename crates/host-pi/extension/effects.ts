@@ -60,7 +60,7 @@ export class Effects {
       try {
         this.#one(effect, ctx);
       } catch (error) {
-        this.tell("error", `goal-auditor: ${effect.type} failed: ${String(error)}`);
+        this.tell("error", `goal-auditor: ${String((effect as EffectWire | null)?.type)} failed: ${String(error)}`);
       }
     }
   }
