@@ -6,34 +6,34 @@ use serde_json::json;
 use crate::court::{Court, OBJECTIVE, Trial, approve, claim, look};
 
 /// The auditor has all but said yes.
-fn nearly_approved() -> [Reply; 2] {
-    [look(), approve().held_before_end("yes")]
+fn nearly_approved(gate: &str) -> [Reply; 2] {
+    [look(), approve().held_before_end(gate)]
 }
 
 /// Breaks the audit off when the approval has been streamed, and lets the approval come too late.
-fn broken_off_by(court: &Court, how: impl FnOnce(&Pi) -> Mark) -> Trial {
+fn broken_off_by(court: &Court, gate: &str, how: impl FnOnce(&Pi) -> Mark) -> Trial {
     court.judge_meanwhile(
         OBJECTIVE,
         [claim("done")],
-        nearly_approved(),
+        nearly_approved(gate),
         |pi, hearing| {
             let number = hearing.wait_auditor(pi, 2).number;
             how(pi);
             pi.server().wait_until_left(number, patience()).unwrap();
-            pi.server().release("yes");
+            pi.server().release(gate);
         },
     )
 }
 
 #[test]
 fn an_audit_that_is_broken_off_is_kept_as_such_and_counts_for_no_streak() {
+    let court = Court::with(json!({ "maxConsecutiveAuditRejections": 1 }));
     for (what, why, stands) in [
         ("abort", "user", "paused(aborted)"),
         ("/goal pause", "command", "paused(user)"),
         ("/goal clear", "command", "cleared"),
     ] {
-        let court = Court::with(json!({ "maxConsecutiveAuditRejections": 1 }));
-        let trial = broken_off_by(&court, |pi| match what {
+        let trial = broken_off_by(&court, what, |pi| match what {
             "abort" => pi.abort(),
             command => pi.prompt(command),
         });
@@ -72,7 +72,11 @@ fn a_goal_that_was_replaced_meanwhile_gets_nothing_of_the_old_ones_audit() {
     let trial = court.judge_meanwhile(
         OBJECTIVE,
         [claim("old"), claim("new"), Reply::text("Done.")],
-        Steps::of(nearly_approved().into_iter().chain([look(), approve()])),
+        Steps::of(
+            nearly_approved("yes")
+                .into_iter()
+                .chain([look(), approve()]),
+        ),
         |pi, hearing| {
             let number = hearing.wait_auditor(pi, 2).number;
             let mark = pi.prompt("/goal Write hello, and nothing else");
@@ -101,7 +105,7 @@ fn a_goal_that_was_replaced_meanwhile_gets_nothing_of_the_old_ones_audit() {
 #[test]
 fn an_audit_that_was_broken_off_can_be_had_again_after_resume() {
     let court = Court::with(json!({}));
-    broken_off_by(&court, Pi::abort);
+    broken_off_by(&court, "abort", Pi::abort);
     court
         .pi
         .server()
