@@ -135,6 +135,8 @@ struct Host {
     /// A run was asked for and has not begun: the goal, and whether it was aborted already.
     starting: Option<(GoalTag, bool)>,
     compacting: bool,
+    /// The user stopped what was going on, and nothing has run since.
+    stopped: bool,
     tools_active: bool,
     message_queued: bool,
     proposal: Option<Proposal>,
@@ -162,6 +164,7 @@ impl Host {
             run: None,
             starting: None,
             compacting: false,
+            stopped: false,
             tools_active: true,
             message_queued: false,
             proposal: None,
@@ -512,6 +515,7 @@ impl Host {
         let Some(run) = self.run.take() else { return };
         self.cancel_calls();
         self.proposal = None;
+        self.stopped = run.aborted && !run.by_us;
         self.tell(Event::RunSettled(RunSettled {
             aborted: run.aborted,
             by_us: run.by_us,
@@ -574,6 +578,7 @@ impl Host {
             }
             Op::Interrupt => {
                 if self.activity() == Activity::Idle {
+                    self.stopped = true;
                     self.tell(Event::Interrupt);
                 }
             }
@@ -650,6 +655,7 @@ impl Host {
         } else if self.starting.is_none() && !self.compacting {
             self.tell(Event::UserMessage);
             self.run = Some(Run::default());
+            self.stopped = false;
             self.tell(Event::RunStarted);
         }
     }
@@ -659,6 +665,7 @@ impl Host {
             && !self.compacting
             && let Some((tag, aborted)) = self.starting.take()
         {
+            self.stopped = false;
             self.tell(Event::RunStarted);
             self.run = Some(Run {
                 driven_by: (!aborted).then_some(tag),
@@ -856,6 +863,7 @@ impl Host {
             running: self.run.is_some() || self.starting.is_some(),
             full_message_present: true,
             headless: false,
+            stopped: self.stopped,
         }));
     }
 

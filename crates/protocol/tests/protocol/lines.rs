@@ -47,7 +47,7 @@ pub(crate) fn events() -> Vec<Value> {
         ], "auditLost": true, "hasUi": true, "model": null}),
         json!({"type": "session_opened", "cause": {"type": "core_restart", "pursued": {"id": "g", "generation": 2},
             "recentLosses": 1, "auditLost": false, "running": true, "fullMessagePresent": true,
-            "headless": false}, "records": [], "auditLost": false, "hasUi": false, "model": null}),
+            "headless": false, "stopped": false}, "records": [], "auditLost": false, "hasUi": false, "model": null}),
         json!({"type": "session_left"}),
         json!({"type": "command", "text": "x", "host": host}),
         json!({"type": "confirmed", "ticket": 7, "yes": true, "host": host}),
