@@ -41,6 +41,10 @@ pub(crate) enum Task {
     AuditTool(AuditToolArgs),
     /// Tell what happened to the goals of a session, as a page or as data
     Report(ReportArgs),
+    /// Tell whether all is there that a goal needs, and what to do if not
+    ///
+    /// Exit code 0 if goals work, remarks or not; 1 if there is a problem to solve.
+    Doctor(DoctorArgs),
 }
 
 /// Arguments of `verdict`.
@@ -201,4 +205,15 @@ pub(crate) enum Format {
     Html,
     /// Data; docs/report.md has the names
     Json,
+}
+
+/// Arguments of `doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// pi's agent directory [default: $PI_CODING_AGENT_DIR, else ~/.pi/agent]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) agent_dir: Option<PathBuf>,
+    /// Print JSON for machines
+    #[arg(long)]
+    pub(crate) json: bool,
 }

@@ -11,8 +11,9 @@ use serde_json::Value;
 use crate::cli::ConfigArgs;
 use crate::settings;
 
+/// Every setting, for machines.
 #[derive(Serialize)]
-struct Report {
+pub(crate) struct Report {
     settings: BTreeMap<&'static str, Shown>,
     diagnostics: Vec<Told>,
     notes: Vec<String>,
@@ -69,7 +70,8 @@ fn shown(loaded: &Loaded) -> impl Iterator<Item = (&'static str, Setting, String
     })
 }
 
-fn report(loaded: &Loaded) -> Report {
+/// Every setting of `loaded`.
+pub(crate) fn report(loaded: &Loaded) -> Report {
     Report {
         settings: shown(loaded)
             .map(|(name, value, source)| {

@@ -9,6 +9,7 @@ mod audit_seal;
 mod audit_tool;
 mod cli;
 mod config;
+mod doctor;
 mod fingerprint;
 mod process;
 mod report;
@@ -52,5 +53,6 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::AuditSeal(args) => Ok(audit_seal::run(&args)),
         Task::AuditExec(args) => Ok(audit_exec::run(&args)),
         Task::Report(args) => report::run(&args),
+        Task::Doctor(args) => doctor::run(&args),
     }
 }

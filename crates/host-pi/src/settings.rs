@@ -35,6 +35,11 @@ pub(crate) fn not_in_force(loaded: &Loaded) -> Vec<String> {
         .collect()
 }
 
+/// Whether a setting has an effect in this version.
+pub(crate) fn is_in_force(key: &str) -> bool {
+    !NOT_IN_FORCE.contains(&key)
+}
+
 /// The engine's settings. In files `0` means "off".
 pub(crate) fn for_engine(loaded: &Loaded) -> Settings {
     let settings = &loaded.settings;
@@ -59,7 +64,7 @@ pub(crate) fn for_engine(loaded: &Loaded) -> Settings {
 }
 
 /// `key = value (source)` for every setting that is not the default.
-fn changed(loaded: &Loaded) -> Vec<String> {
+pub(crate) fn changed(loaded: &Loaded) -> Vec<String> {
     KEYS.iter()
         .filter_map(|key| {
             let source = loaded.sources.get(key.name)?;
