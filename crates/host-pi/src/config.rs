@@ -53,11 +53,17 @@ pub(crate) fn run(args: &ConfigArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where pi looks: its variable, else `.pi/agent` in the home folder.
+/// Where pi looks: its variable, in which a leading `~` is the home folder, else `.pi/agent` in the
+/// home folder.
 pub(crate) fn default_agent_dir() -> Option<PathBuf> {
     let set = std::env::var_os("PI_CODING_AGENT_DIR").filter(|dir| !dir.is_empty());
-    set.map(PathBuf::from)
-        .or_else(|| std::env::home_dir().map(|home| home.join(".pi/agent")))
+    let Some(set) = set.map(PathBuf::from) else {
+        return std::env::home_dir().map(|home| home.join(".pi/agent"));
+    };
+    match set.strip_prefix("~") {
+        Ok(rest) => std::env::home_dir().map(|home| home.join(rest)),
+        Err(_) => Some(set),
+    }
 }
 
 fn shown(loaded: &Loaded) -> impl Iterator<Item = (&'static str, Setting, String)> + '_ {

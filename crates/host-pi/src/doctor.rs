@@ -30,8 +30,8 @@ pub(crate) struct Finding {
     status: Status,
     /// What is there, in a line.
     found: String,
-    /// What is wrong with it, or why it is not better.
-    why: Option<String>,
+    /// What is wrong with it, or why it is not better, in sentences.
+    why: Vec<String>,
     /// What to do.
     remedy: Option<String>,
     /// The same as data.
@@ -64,24 +64,24 @@ impl Finding {
             name,
             status: Status::Ok,
             found: found.into(),
-            why: None,
+            why: Vec::new(),
             remedy: None,
             details: Value::Null,
         }
     }
 
     fn warning(self, why: impl Into<String>, remedy: impl Into<String>) -> Self {
-        self.flawed(Status::Warning, why.into(), remedy.into())
+        self.flawed(Status::Warning, vec![why.into()], remedy.into())
     }
 
     fn problem(self, why: impl Into<String>, remedy: impl Into<String>) -> Self {
-        self.flawed(Status::Problem, why.into(), remedy.into())
+        self.flawed(Status::Problem, vec![why.into()], remedy.into())
     }
 
-    fn flawed(self, status: Status, why: String, remedy: String) -> Self {
+    fn flawed(self, status: Status, why: Vec<String>, remedy: String) -> Self {
         Self {
             status,
-            why: Some(why),
+            why,
             remedy: Some(remedy),
             ..self
         }
@@ -149,7 +149,7 @@ fn print_finding(check: &Finding, width: usize) {
         line(&check.found)
     );
     let indent = " ".repeat(width + 4);
-    if let Some(why) = &check.why {
+    for why in &check.why {
         println!("{indent}{style}{}{style:#}", line(why));
     }
     if let Some(remedy) = &check.remedy {

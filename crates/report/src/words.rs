@@ -271,19 +271,30 @@ pub(crate) fn rung(rung: &str) -> &str {
     }
 }
 
+/// Digits of a fingerprint that tell two of them apart.
+const DIGEST_CHARS: usize = 12;
+
 /// Whether the workspace stayed the same during an audit.
 pub(crate) fn workspace(audit: &Audit) -> Option<String> {
     match (&audit.before, &audit.after) {
         (Some(before), Some(after)) if before == after => {
-            Some(format!("unchanged during the audit ({before})"))
+            Some(format!("unchanged during the audit ({})", in_short(after)))
         }
-        (Some(before), Some(after)) => {
-            Some(format!("changed during the audit ({before} → {after})"))
-        }
-        (Some(before), None) => Some(format!("{before} before the audit")),
-        (None, Some(after)) => Some(format!("{after} after the audit")),
+        (Some(before), Some(after)) => Some(format!(
+            "changed during the audit ({} → {})",
+            in_short(before),
+            in_short(after)
+        )),
+        (Some(before), None) => Some(format!("{} before the audit", in_short(before))),
+        (None, Some(after)) => Some(format!("{} after the audit", in_short(after))),
         (None, None) => None,
     }
+}
+
+fn in_short(digest: &str) -> &str {
+    let digits = digest.rsplit(':').next().unwrap_or(digest);
+    let end = digits.char_indices().nth(DIGEST_CHARS);
+    end.map_or(digits, |(end, _)| &digits[..end])
 }
 
 /// The settings of a gate by name.

@@ -11,7 +11,7 @@ use super::Finding;
 const SAY_WHERE: &str = "Say where it is: --agent-dir, or the variable PI_CODING_AGENT_DIR";
 
 pub(super) fn folder(agent_dir: Option<&Path>) -> Finding {
-    let name = "agent folder";
+    let name = "agent-dir";
     let Some(folder) = agent_dir else {
         return Finding::fine(name, "unknown")
             .problem("there is no home folder to look in", SAY_WHERE);
@@ -23,7 +23,7 @@ pub(super) fn folder(agent_dir: Option<&Path>) -> Finding {
         Ok(_) => finding.problem("it is a file, not a folder", SAY_WHERE),
         Err(error) if error.kind() == io::ErrorKind::NotFound => finding.warning(
             "it is not there yet; pi makes it when it starts for the first time",
-            format!("Start pi once. If it keeps its things elsewhere: {SAY_WHERE}"),
+            "Start pi once; or say where it is: --agent-dir, or the variable PI_CODING_AGENT_DIR",
         ),
         Err(error) => finding.problem(
             format!("it cannot be looked at: {error}"),

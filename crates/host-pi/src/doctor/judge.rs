@@ -6,25 +6,31 @@ use goal_config::{Loaded, SandboxMode, SandboxNetwork, Settings, Source};
 use goal_sandbox::{Network, Probe, Rung, SealOptions};
 use serde_json::json;
 
-use super::Finding;
+use super::{Finding, Status};
 use crate::{config, settings};
 
 const CORRECT: &str = "Correct them; goal-auditor config shows every value and where it comes from";
 
 pub(super) fn settings(loaded: &Loaded) -> Finding {
     let changed = settings::changed(loaded);
-    let found = match (&loaded.path, changed.len()) {
-        (Some(path), 0) => format!("all at their defaults · {}", path.display()),
-        (None, 0) => "all at their defaults".to_owned(),
-        (_, _) => changed.join(", "),
+    let path = loaded.path.as_ref().map(|path| path.display().to_string());
+    let values = if changed.is_empty() {
+        "all at their defaults".to_owned()
+    } else {
+        changed.join(", ")
     };
-    let finding = Finding::fine("settings", found).with(json!({ "changed": changed }));
+    let found = match &path {
+        Some(path) if !loaded.file_used => format!("{values} · no {path}"),
+        Some(_) | None => values,
+    };
+    let finding =
+        Finding::fine("settings", found).with(json!({ "path": path, "changed": changed }));
     let mut wrong: Vec<String> = loaded.diagnostics.iter().map(ToString::to_string).collect();
     wrong.extend(settings::not_in_force(loaded));
     if wrong.is_empty() {
         finding
     } else {
-        finding.warning(wrong.join("; "), CORRECT)
+        finding.flawed(Status::Warning, wrong, CORRECT.to_owned())
     }
 }
 

@@ -50,6 +50,10 @@ pub(super) fn is_executable(file: &Path) -> bool {
 
 /// Runs `program --version`; an error says why there is no answer.
 pub(super) fn version_of(program: &Path) -> Result<Answer, String> {
+    version_within(program, LIMIT)
+}
+
+fn version_within(program: &Path, limit: Duration) -> Result<Answer, String> {
     let mut child = Command::new(program)
         .arg("--version")
         .stdin(Stdio::null())
@@ -67,7 +71,7 @@ pub(super) fn version_of(program: &Path) -> Result<Answer, String> {
     read(child.stderr.take(), said, true);
     let (mut out, mut err) = (String::new(), String::new());
     for _ in 0..2 {
-        let Ok((is_err, text)) = hear.recv_timeout(LIMIT) else {
+        let Ok((is_err, text)) = hear.recv_timeout(limit) else {
             // It is ours, and it hangs.
             let _ = child.kill();
             let _ = child.wait();
@@ -152,5 +156,19 @@ mod tests {
         assert_eq!(telling(trace), Some("SyntaxError: no such export"));
         assert_eq!(telling("one\ntwo\n\n"), Some("two"));
         assert_eq!(telling(""), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_hangs_is_ended_when_its_time_is_up() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("slow");
+        std::fs::write(&program, "#!/bin/sh\nexec sleep 60\n").unwrap();
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        let why = version_within(&program, Duration::from_millis(50))
+            .err()
+            .unwrap();
+        assert!(why.contains("did not say its version"), "{why}");
     }
 }

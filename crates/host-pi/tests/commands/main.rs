@@ -4,6 +4,8 @@
     reason = "helpers of tests, which the exemption for tests does not reach"
 )]
 
+#[cfg(unix)]
+mod doctor;
 mod report;
 
 use std::path::{Path, PathBuf};
