@@ -3,9 +3,7 @@ import {
   type AgentSession,
   type AgentSessionEvent,
   createAgentSession,
-  createBashToolDefinition,
   createExtensionRuntime,
-  defineTool,
   type ExtensionAPI,
   type ExtensionContext,
   ModelRuntime,
@@ -13,6 +11,7 @@ import {
   SessionManager,
   SettingsManager,
 } from "@earendil-works/pi-coding-agent";
+import { AUDITOR_TOOLS, auditorTools } from "./auditor-tools.ts";
 import { CUSTOM_TYPE, cut, textOf } from "./session.ts";
 import type { AuditorEventWire, EffectWire, StopWire, UsageWire } from "./wire.ts";
 
@@ -21,7 +20,6 @@ type Settings = ReturnType<ExtensionAPI["getSettings"]>;
 type Level = NonNullable<ExtensionContext["thinkingLevel"]>;
 type AssistantMessage = Extract<Extract<AgentSessionEvent, { type: "message_end" }>["message"], { role: "assistant" }>;
 
-const TOOLS = ["read", "grep", "find", "ls", "bash"];
 const CONNECTION_SETTINGS = [
   "transport", "httpIdleTimeoutMs", "websocketConnectTimeoutMs", "thinkingBudgets", "images",
 ];
@@ -30,18 +28,11 @@ const ANSWER_MAX = 4 * 1024 * 1024 + 1;
 const ERROR_MAX = 2_000;
 const ARGS_MAX = 500;
 
-/**
- * Environment variables the auditor's shell does not get, by name: keys, tokens, secrets, passwords, credentials,
- * authentication (sockets too, but not `XAUTHORITY` or `GIT_AUTHOR_NAME`), cookies, and addresses of databases.
- */
-const SECRET_NAME =
-  /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|AUTH(?!OR)|BEARER|COOKIE|PRIVATE|_PAT$|_PWD$|_DSN$|DATABASE_URL|CONNECTION_STRING/i;
-/** And, by value, addresses that carry a password. */
-const SECRET_VALUE = /:\/\/[^/\s:@]*:[^/\s@]+@/;
-
 /** What of the host an audit uses. */
 export interface AuditorHost {
   cwd: string;
+  /** The core's binary. */
+  binary: string;
   registry: ExtensionContext["modelRegistry"];
   thinkingLevel: string;
   settings: Settings;
@@ -105,8 +96,14 @@ export class Auditor {
         resourceLoader: emptyResources(order.systemPrompt),
         sessionManager: SessionManager.inMemory(host.cwd),
         settingsManager: SettingsManager.inMemory(sessionSettings(host.settings)),
-        tools: TOOLS,
-        customTools: [defineTool(shell(host))],
+        tools: AUDITOR_TOOLS,
+        customTools: auditorTools({
+          cwd: host.cwd,
+          binary: host.binary,
+          seal: order.seal,
+          shellPath: host.settings.shellPath,
+          shellCommandPrefix: host.settings.shellCommandPrefix,
+        }),
       });
       if (this.#closed) {
         dispose(session, undefined);
@@ -290,21 +287,6 @@ function emptyResources(systemPrompt: string): ResourceLoader {
     extendResources: () => undefined,
     reload: async () => undefined,
   };
-}
-
-/** pi's shell tool without the host's secrets, and without git writing on the side. */
-function shell({ cwd, settings: { shellPath, shellCommandPrefix } }: AuditorHost) {
-  return createBashToolDefinition(cwd, {
-    ...(shellPath === undefined ? {} : { shellPath }),
-    ...(shellCommandPrefix === undefined ? {} : { commandPrefix: shellCommandPrefix }),
-    exposeSessionEnvironment: false,
-    spawnHook: (context) => ({ ...context, env: { ...scrubbed(context.env), GIT_OPTIONAL_LOCKS: "0" } }),
-  });
-}
-
-function scrubbed(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const kept = Object.entries(env).filter(([name, value]) => !SECRET_NAME.test(name) && !SECRET_VALUE.test(value ?? ""));
-  return Object.fromEntries(kept);
 }
 
 function stopOf(reason: AssistantMessage["stopReason"]): StopWire {

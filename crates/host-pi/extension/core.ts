@@ -40,6 +40,7 @@ interface Pending {
 
 /** One process. */
 interface Link {
+  path: string;
   child: ChildProcessWithoutNullStreams;
   token: string;
   hello: number;
@@ -72,6 +73,11 @@ export class Core {
     return this.#link !== undefined;
   }
 
+  /** The program that is running; it also serves the auditor's tools. */
+  get binary(): string {
+    return this.#link?.path ?? "";
+  }
+
   /** Why there is no core, if one was tried. */
   get missing(): string | undefined {
     return this.#missing;
@@ -93,7 +99,7 @@ export class Core {
     }
     const token = randomBytes(32).toString("hex");
     const link: Link = {
-      child, token, hello: 0, welcomed: false, pinging: false, pending: new Map(), parts: [], size: 0, stderr: "",
+      path: found.path, child, token, hello: 0, welcomed: false, pinging: false, pending: new Map(), parts: [], size: 0, stderr: "",
     };
     this.#link = link;
     child.on("error", (error) => this.#lose(link, `${found.path} cannot be started (${error.message})`));

@@ -217,6 +217,7 @@ export class Effects {
     this.#auditor?.session.close();
     const host = {
       cwd: ctx.cwd,
+      binary: this.#core().binary,
       registry: ctx.modelRegistry,
       thinkingLevel: this.#pi.getThinkingLevel(),
       settings: this.#pi.getSettings(),
