@@ -11,7 +11,9 @@ use goal_state::{
 };
 
 use crate::deadline::Deadline;
-use crate::effect::{AuditDetails, AuditRecord, Effect, Level, Notice, OpenAuditor, Rung};
+use crate::effect::{
+    AuditDetails, AuditRecord, Effect, Level, Notice, OpenAuditor, Rung, WorkspaceSummary,
+};
 use crate::engine::Engine;
 use crate::event::{LastAudit, Prepared, ToolInvoked};
 use crate::say;
@@ -32,8 +34,8 @@ pub(crate) struct ActiveAudit {
     started_at: WallClock,
     pub(crate) stage: Stage,
     pub(crate) rung: Rung,
-    pub(crate) before: Option<String>,
-    pub(crate) after: Option<String>,
+    pub(crate) before: Option<WorkspaceSummary>,
+    pub(crate) after: Option<WorkspaceSummary>,
 }
 
 /// Where an audit stands.

@@ -1,5 +1,7 @@
 //! Everything the engine can ask of its driver. Closed, and performed in order.
 
+use std::collections::BTreeMap;
+
 use goal_audit::{CheckRecord, Usage};
 use goal_state::{AuditOutcome, Ended, Goal, GoalTag, ModelRef, Totals, WallClock};
 
@@ -37,6 +39,8 @@ pub enum Effect {
     InspectWorkspace {
         /// The audit.
         audit: u64,
+        /// The record shall hold for this tree: every file's content counts.
+        whole: bool,
     },
     /// Open an auditor session and prompt it.
     OpenAuditor(Box<OpenAuditor>),
@@ -192,10 +196,30 @@ pub struct AuditRecord {
     pub gate: goal_state::Gate,
     /// Why it failed, in the provider's or our words.
     pub failure: Option<String>,
-    /// Fingerprint of the workspace before the first prompt.
-    pub before: Option<String>,
-    /// Fingerprint of the workspace after the verdict.
-    pub after: Option<String>,
+    /// The workspace before the first prompt.
+    pub before: Option<WorkspaceSummary>,
+    /// The workspace after the verdict.
+    pub after: Option<WorkspaceSummary>,
+}
+
+/// A workspace at one moment, in few words, as the driver's fingerprint sums it up. The engine only
+/// keeps it for the record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkspaceSummary {
+    /// Over everything below.
+    pub digest: String,
+    /// Files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Commit of the workspace's own repository.
+    pub commit: Option<String>,
+    /// Digest of the repositories' HEADs and indexes.
+    pub repositories: String,
+    /// Digest of the ignore rules in force.
+    pub rules: String,
+    /// Digests of the tree's parts, by path; only where they are needed again.
+    pub parts: BTreeMap<String, String>,
 }
 
 /// What the driver prepares before an auditor looks.

@@ -3,7 +3,7 @@
 use goal_audit::AuditorEvent;
 use goal_state::{Goal, GoalTag, ModelRef};
 
-use crate::effect::Rung;
+use crate::effect::{Rung, WorkspaceSummary};
 use crate::settings::Settings;
 
 /// Something that happened on the host. The host reports facts; the engine decides.
@@ -79,14 +79,14 @@ pub enum Event {
         /// The audit.
         audit: u64,
         /// What there is, or why the audit cannot be made.
-        prepared: Result<Prepared, String>,
+        prepared: Result<Box<Prepared>, String>,
     },
     /// The answer to [`crate::Effect::InspectWorkspace`].
     WorkspaceInspected {
         /// The audit.
         audit: u64,
         /// What was found, or why it could not be looked at.
-        inspection: Result<Inspection, String>,
+        inspection: Result<Box<Inspection>, String>,
     },
     /// The driver found out which seal this machine allows.
     SandboxProbed {
@@ -113,15 +113,15 @@ pub struct Prepared {
     pub rung: Rung,
     /// Where its seal is joined.
     pub seal: Option<String>,
-    /// Fingerprint of the workspace.
-    pub before: Option<String>,
+    /// The workspace as it was.
+    pub before: Option<WorkspaceSummary>,
 }
 
 /// The workspace after an audit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
-    /// Its fingerprint.
-    pub after: String,
+    /// The workspace as it is now.
+    pub after: WorkspaceSummary,
     /// Paths that changed and are no known by-product of tests and builds; bounded by the driver.
     pub changed: Vec<String>,
     /// Added paths that are such by-products.

@@ -38,7 +38,7 @@ mod workspace;
 pub use deadline::Deadline;
 pub use effect::{
     AuditDetails, AuditRecord, Effect, GoalMessage, Level, MessageDetails, Notice, OpenAuditor,
-    PrepareAudit, Proposal, Rung, SavedGoal, StatusView, ToolAnswer,
+    PrepareAudit, Proposal, Rung, SavedGoal, StatusView, ToolAnswer, WorkspaceSummary,
 };
 pub use engine::{Clocks, Engine};
 pub use event::{

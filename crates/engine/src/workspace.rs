@@ -40,7 +40,7 @@ impl Engine {
     pub(crate) fn audit_prepared(
         &mut self,
         number: u64,
-        prepared: Result<Prepared, String>,
+        prepared: Result<Box<Prepared>, String>,
         out: &mut Vec<Effect>,
     ) {
         let waits = self.audit.as_ref().is_some_and(|audit| {
@@ -51,16 +51,13 @@ impl Engine {
         }
         match prepared {
             // A rung that rests on a look needs that look.
-            Ok(Prepared {
-                rung: Rung::Overlay | Rung::Fingerprint,
-                before: None,
-                ..
-            }) => self.fail_audit(
-                FailureKind::SandboxUnavailable,
-                say::workspace_not_seen(),
-                out,
-            ),
-            Ok(prepared) => self.open_auditor(prepared, out),
+            Ok(prepared) if prepared.rung != Rung::None && prepared.before.is_none() => self
+                .fail_audit(
+                    FailureKind::SandboxUnavailable,
+                    say::workspace_not_seen(),
+                    out,
+                ),
+            Ok(prepared) => self.open_auditor(*prepared, out),
             Err(why) => self.fail_audit(FailureKind::SandboxUnavailable, why, out),
         }
     }
@@ -77,6 +74,7 @@ impl Engine {
         if audit.before.is_none() {
             return self.finish_audit(outcome, failure, out);
         }
+        let whole = outcome == AuditOutcome::Approved;
         audit.stage = Stage::Inspecting {
             until,
             outcome,
@@ -84,14 +82,14 @@ impl Engine {
         };
         let audit = audit.number;
         out.push(Effect::CloseAuditor { audit });
-        out.push(Effect::InspectWorkspace { audit });
+        out.push(Effect::InspectWorkspace { audit, whole });
     }
 
     /// The driver has looked again.
     pub(crate) fn workspace_inspected(
         &mut self,
         number: u64,
-        inspection: &Result<Inspection, String>,
+        inspection: &Result<Box<Inspection>, String>,
         out: &mut Vec<Effect>,
     ) {
         let Some(audit) = self.audit.as_mut().filter(|audit| audit.number == number) else {
@@ -104,7 +102,12 @@ impl Engine {
             return;
         };
         audit.after = inspection.as_ref().ok().map(|found| found.after.clone());
-        let (outcome, failure) = judge(audit.rung, outcome, failure, inspection.as_ref());
+        let (outcome, failure) = judge(
+            audit.rung,
+            outcome,
+            failure,
+            inspection.as_ref().map(AsRef::as_ref),
+        );
         if let Ok(found) = inspection {
             out.extend(told(found).map(Effect::Notify));
         }
@@ -120,19 +123,17 @@ impl Engine {
         );
     }
 
-    /// The best seal of this machine is known; told once.
+    /// The best seal of this machine is known. What is less than a seal is told at once, a seal when
+    /// there is a goal to judge.
     pub(crate) fn sandbox_probed(
         &mut self,
         rung: Rung,
         why: Option<String>,
         out: &mut Vec<Effect>,
     ) {
-        if self.sandbox.is_none() {
-            let level = if rung == Rung::Overlay {
-                Level::Info
-            } else {
-                Level::Warning
-            };
+        let sealed = rung == Rung::Overlay;
+        if self.sandbox.is_none() && (!sealed || self.goal.is_some()) {
+            let level = if sealed { Level::Info } else { Level::Warning };
             let text = say::sandbox(rung, why.as_deref());
             out.push(Effect::Notify(Notice { level, text }));
         }

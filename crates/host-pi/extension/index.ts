@@ -37,6 +37,7 @@ export default function goalAuditor(pi: ExtensionAPI): void {
       auditLost: ctx !== undefined && cause.type !== "core_restart" && auditWasLost(ctx),
       hasUi: ctx?.hasUI === true,
       model: ctx ? hostModel(ctx) : null,
+      cwd: ctx?.cwd ?? null,
     };
   }
 

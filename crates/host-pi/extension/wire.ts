@@ -65,7 +65,11 @@ hasUi: boolean,
 /**
  * The host's model.
  */
-model: ModelWire | null, } | { "type": "session_left" } | { "type": "command", 
+model: ModelWire | null, 
+/**
+ * The working directory.
+ */
+cwd: string | null, } | { "type": "session_left" } | { "type": "command", 
 /**
  * What follows `/goal`.
  */
@@ -691,11 +695,11 @@ rung: string,
 /**
  * Fingerprint of the workspace before the first prompt.
  */
-before?: string, 
+before?: FingerprintWire, 
 /**
  * Fingerprint of the workspace after the verdict; an approval holds for this tree.
  */
-after?: string, 
+after?: FingerprintWire, 
 /**
  * What the goal was judged by.
  */
@@ -1017,11 +1021,11 @@ rung: string,
 /**
  * Fingerprint of the workspace before the first prompt.
  */
-before?: string, 
+before?: FingerprintWire, 
 /**
  * Fingerprint of the workspace after the verdict; an approval holds for this tree.
  */
-after?: string, 
+after?: FingerprintWire, 
 /**
  * What the goal was judged by.
  */
@@ -1030,6 +1034,39 @@ gate: GateWire,
  * The full report.
  */
 report: string, };
+
+/**
+ * A workspace at one moment, in few words. Equal digests are equal trees, content included.
+ */
+export type FingerprintWire = { 
+/**
+ * `blake3:` and 64 hexadecimal digits, over everything below.
+ */
+digest: string, 
+/**
+ * Files.
+ */
+files: number, 
+/**
+ * Their bytes.
+ */
+bytes: number, 
+/**
+ * Commit of the workspace's own repository.
+ */
+commit?: string, 
+/**
+ * Digest of the repositories' HEADs and indexes.
+ */
+repositories: string, 
+/**
+ * Digest of the ignore rules in force.
+ */
+rules: string, 
+/**
+ * Digests of the tree's parts, by path: they tell where a tree differs.
+ */
+parts: { [key in string]: string }, };
 
 /**
  * A tool call of the auditor.

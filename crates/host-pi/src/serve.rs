@@ -6,6 +6,7 @@
 
 mod driver;
 mod lines;
+mod workspace;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -25,9 +26,9 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
         .enable_time()
         .build()
         .context("starting the timer")?;
-    let incoming = lines::read_stdin()?;
+    let (found, incoming) = lines::read_stdin()?;
     let (outgoing, writer) = lines::write_stdout()?;
-    runtime.block_on(serve(incoming, Driver::new(outgoing)));
+    runtime.block_on(serve(incoming, Driver::new(outgoing, found)));
     // The channel has ended with the driver; let the last line (a refusal, say) go out whole.
     let _ = writer.join();
     Ok(ExitCode::SUCCESS)

@@ -6,13 +6,13 @@ use goal_engine::{
     CompactionEnded, CoreRestart, Effect, Event, Gate, Goal, GoalMessage, GoalTag, GoalTool,
     HostFacts, Level, MessageDetails, ModelInfo, ModelRef, Notice, OpenCause, OpenFailure, Phase,
     Proposal, RunSettled, SandboxGate, SavedGoal, SessionOpened, Settling, StopKind, ToolFinished,
-    ToolInvoked, Totals, Usage,
+    ToolInvoked, Totals, Usage, WorkspaceSummary,
 };
 
 use crate::read::read_branch;
 use crate::{
     ActivityWire, AuditDetailsWire, AuditWire, AuditorEventWire, CheckWire, CostWire, EffectWire,
-    EntryWire, EventWire, GateWire, GoalToolWire, GoalWire, HostWire, LevelWire,
+    EntryWire, EventWire, FingerprintWire, GateWire, GoalToolWire, GoalWire, HostWire, LevelWire,
     MessageDetailsWire, MessageWire, ModelWire, OpenCauseWire, OpenFailureWire, SAVED_VERSION,
     StopWire, TagWire, TotalsWire, UsageWire,
 };
@@ -35,6 +35,7 @@ pub fn event(wire: EventWire, config_path: Option<&str>) -> Option<Event> {
             audit_lost,
             has_ui,
             model,
+            cwd: _, // For the driver, which looks at the workspace itself.
         } => {
             let mut branch = read_branch(&records);
             branch.audit_lost = audit_lost;
@@ -544,8 +545,8 @@ fn audit_entry(record: AuditRecord) -> EntryWire {
             started_at: record.started_at.0,
             duration_ms: details.duration_ms,
             rung: details.rung,
-            before: record.before,
-            after: record.after,
+            before: record.before.map(fingerprint_wire),
+            after: record.after.map(fingerprint_wire),
             gate: gate_wire(&record.gate),
             report: details.report,
         }),
@@ -562,6 +563,18 @@ fn details_wire(details: AuditDetails) -> AuditDetailsWire {
         report: details.report,
         rung: details.rung.name().to_owned(),
         paused: details.paused,
+    }
+}
+
+fn fingerprint_wire(summary: WorkspaceSummary) -> FingerprintWire {
+    FingerprintWire {
+        digest: summary.digest,
+        files: summary.files,
+        bytes: summary.bytes,
+        commit: summary.commit,
+        repositories: summary.repositories,
+        rules: summary.rules,
+        parts: summary.parts,
     }
 }
 

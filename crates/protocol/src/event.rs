@@ -52,6 +52,9 @@ pub enum EventWire {
         /// The host's model.
         #[serde(default)]
         model: Option<ModelWire>,
+        /// The working directory.
+        #[serde(default)]
+        cwd: Option<String>,
     },
     /// The session is being left (`session_shutdown`).
     SessionLeft,

@@ -232,11 +232,11 @@ pub struct AuditWire {
     /// Fingerprint of the workspace before the first prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
-    pub before: Option<String>,
+    pub before: Option<FingerprintWire>,
     /// Fingerprint of the workspace after the verdict; an approval holds for this tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
-    pub after: Option<String>,
+    pub after: Option<FingerprintWire>,
     /// What the goal was judged by.
     pub gate: GateWire,
     /// The full report.

@@ -7,9 +7,9 @@ use ts_rs::{Config, TS};
 
 use crate::{
     ActivityWire, AuditDetailsWire, AuditWire, AuditorEventWire, CheckWire, CostWire, EffectWire,
-    EntryWire, EventWire, GateWire, GoalToolWire, GoalWire, HostWire, LevelWire, LineIn, LineOut,
-    MessageDetailsWire, MessageWire, ModelWire, OpenCauseWire, OpenFailureWire, PROTOCOL_VERSION,
-    RecordWire, SAVED_VERSION, StopWire, TagWire, TotalsWire, UsageWire,
+    EntryWire, EventWire, FingerprintWire, GateWire, GoalToolWire, GoalWire, HostWire, LevelWire,
+    LineIn, LineOut, MessageDetailsWire, MessageWire, ModelWire, OpenCauseWire, OpenFailureWire,
+    PROTOCOL_VERSION, RecordWire, SAVED_VERSION, StopWire, TagWire, TotalsWire, UsageWire,
 };
 
 const HEAD: &str = "\
@@ -60,6 +60,7 @@ fn push_types(out: &mut String) {
     push::<GateWire>(out, &cfg);
     push::<MessageDetailsWire>(out, &cfg);
     push::<AuditWire>(out, &cfg);
+    push::<FingerprintWire>(out, &cfg);
     push::<CheckWire>(out, &cfg);
     push::<AuditDetailsWire>(out, &cfg);
     push::<UsageWire>(out, &cfg);

@@ -308,13 +308,13 @@ impl Rig {
         if let Effect::PrepareAudit(prepare) = effect {
             return Some(Event::AuditPrepared {
                 audit: prepare.audit,
-                prepared: self.prepared.clone()?,
+                prepared: self.prepared.clone()?.map(Box::new),
             });
         }
-        if let Effect::InspectWorkspace { audit } = effect {
+        if let Effect::InspectWorkspace { audit, .. } = effect {
             return Some(Event::WorkspaceInspected {
                 audit: *audit,
-                inspection: self.inspection.clone()?,
+                inspection: self.inspection.clone()?.map(Box::new),
             });
         }
         None

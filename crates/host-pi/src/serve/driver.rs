@@ -6,15 +6,15 @@ use std::sync::mpsc::Sender;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use goal_config::Loaded;
-use goal_engine::{
-    Clocks, Effect, Engine, Event, Level, Monotonic, Notice, Prepared, Rung, WallClock,
-};
+use goal_engine::{Clocks, Effect, Engine, Event, Level, Monotonic, Notice, WallClock};
 use goal_protocol::{EffectWire, EventWire, LineOut, PROTOCOL_VERSION};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{Duration, Instant};
 
 use super::lines::Incoming;
+use super::workspace::{Found, Workspaces};
 use crate::settings;
 
 /// Whether to go on.
@@ -37,6 +37,7 @@ struct Envelope<'a> {
 /// The engine with everything it must not have itself.
 pub(crate) struct Driver {
     outgoing: Sender<Vec<u8>>,
+    found: UnboundedSender<Incoming>,
     origin: Instant,
     link: Option<Link>,
     /// The law's assertion: no event is taken while effects of another are unsent.
@@ -47,15 +48,18 @@ pub(crate) struct Driver {
 struct Link {
     token: String,
     agent_dir: Option<PathBuf>,
+    workspaces: Workspaces,
     loaded: Loaded,
     told_settings: bool,
+    probed: bool,
     engine: Engine,
 }
 
 impl Driver {
-    pub(crate) fn new(outgoing: Sender<Vec<u8>>) -> Self {
+    pub(crate) fn new(outgoing: Sender<Vec<u8>>, found: UnboundedSender<Incoming>) -> Self {
         Self {
             outgoing,
+            found,
             origin: now(),
             link: None,
             draining: false,
@@ -79,6 +83,8 @@ impl Driver {
         let bytes = match incoming {
             Incoming::Line(bytes) => bytes,
             Incoming::TooLong => return self.diagnose(None, "a line was too long and was dropped"),
+            Incoming::Found(found) => return self.found(found),
+            Incoming::End => return Flow::Stop,
         };
         let envelope: Envelope<'_> = match serde_json::from_slice(&bytes) {
             Ok(envelope) => envelope,
@@ -108,6 +114,16 @@ impl Driver {
         }
     }
 
+    /// The thread that looks at workspaces has an answer.
+    fn found(&mut self, found: Found) -> Flow {
+        let event = self
+            .link
+            .as_mut()
+            .and_then(|link| link.workspaces.event(found));
+        self.drive(None, event.into_iter().collect());
+        Flow::GoOn
+    }
+
     fn hello(
         &mut self,
         token: String,
@@ -134,9 +150,11 @@ impl Driver {
         self.send(&token, id, vec![welcome]);
         self.link = Some(Link {
             token,
+            workspaces: Workspaces::new(self.found.clone(), agent_dir.clone()),
             agent_dir,
             loaded,
             told_settings: false,
+            probed: false,
             engine,
         });
         Flow::GoOn
@@ -159,6 +177,9 @@ impl Driver {
             events.extend(link.reread());
         }
         let opens = matches!(wire, EventWire::SessionOpened { .. });
+        if let EventWire::SessionOpened { cwd: Some(cwd), .. } = &wire {
+            link.probe(cwd);
+        }
         let path = link
             .loaded
             .path
@@ -190,10 +211,13 @@ impl Driver {
         while let Some(event) = events.pop_front() {
             let clocks = self.clocks();
             let from = effects.len();
+            let prepared = prepared_audit(&event);
             if let Some(link) = &mut self.link {
                 link.engine.handle(clocks, event, &mut effects);
             }
-            events.extend(effects[from..].iter().filter_map(own_work));
+            let fresh = &effects[from..];
+            events.extend(self.own_work(fresh));
+            self.let_go_unless_opened(prepared, fresh);
         }
         if let Some(token) = self.link.as_ref().map(|link| link.token.clone())
             && (id.is_some() || !effects.is_empty())
@@ -205,6 +229,34 @@ impl Driver {
             self.send(&token, id, effects);
         }
         self.draining = false;
+    }
+
+    /// What the driver does by itself. Most of it is answered later, by [`Incoming::Found`].
+    fn own_work(&mut self, effects: &[Effect]) -> Vec<Event> {
+        let Some(link) = &mut self.link else {
+            return Vec::new();
+        };
+        let mut events = Vec::new();
+        for effect in effects {
+            if let Effect::PrepareAudit(order) = effect {
+                link.workspaces.prepare((**order).clone());
+            } else if let Effect::CloseAuditor { audit } = effect {
+                link.workspaces.close(*audit);
+            } else if let Effect::InspectWorkspace { audit, whole } = effect {
+                events.extend(link.workspaces.inspect(*audit, *whole));
+            }
+        }
+        events
+    }
+
+    /// An audit that was broken off while it was prepared is not opened: nothing is held for it.
+    fn let_go_unless_opened(&mut self, prepared: Option<u64>, effects: &[Effect]) {
+        let opened = effects.iter().any(|effect| matches!(effect, Effect::OpenAuditor(_)));
+        if let Some((audit, link)) = prepared.zip(self.link.as_mut())
+            && !opened
+        {
+            link.workspaces.let_go(audit);
+        }
     }
 
     fn clocks(&self) -> Clocks {
@@ -243,6 +295,14 @@ impl Driver {
 }
 
 impl Link {
+    /// Finds out, once, what a seal can do here.
+    fn probe(&mut self, workspace: &str) {
+        let sandbox = settings::for_engine(&self.loaded).sandbox;
+        if sandbox.mode != "off" && !std::mem::replace(&mut self.probed, true) {
+            self.workspaces.probe(workspace, &sandbox);
+        }
+    }
+
     /// The settings, if they are not what they were.
     fn reread(&mut self) -> Option<Event> {
         let loaded = settings::load(self.agent_dir.as_deref());
@@ -271,20 +331,8 @@ impl Link {
     }
 }
 
-/// What the driver does by itself, and what it found. Nothing is sealed or watched in this version.
-fn own_work(effect: &Effect) -> Option<Event> {
-    let Effect::PrepareAudit(prepare) = effect else {
-        return None;
-    };
-    let prepared = Ok(Prepared {
-        rung: Rung::None,
-        seal: None,
-        before: None,
-    });
-    Some(Event::AuditPrepared {
-        audit: prepare.audit,
-        prepared,
-    })
+const fn prepared_audit(event: &Event) -> Option<u64> {
+    if let Event::AuditPrepared { audit, .. } = event { Some(*audit) } else { None }
 }
 
 /// The moments at which a change of the settings is looked for: often enough to be told in time,

@@ -4,6 +4,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
+use super::workspace::Found;
 use anyhow::Context as _;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -17,16 +18,22 @@ pub(crate) enum Incoming {
     Line(Vec<u8>),
     /// A line over the limit; its bytes were dropped.
     TooLong,
+    /// What the thread that looks at workspaces found out.
+    Found(Found),
+    /// The end of the input: the host is gone, or done with us.
+    End,
 }
 
-/// Starts the reader. The channel ends with the input.
-pub(crate) fn read_stdin() -> anyhow::Result<UnboundedReceiver<Incoming>> {
+/// Starts the reader. Others may send into its channel too.
+pub(crate) fn read_stdin()
+-> anyhow::Result<(UnboundedSender<Incoming>, UnboundedReceiver<Incoming>)> {
     let (sender, receiver) = unbounded_channel();
+    let lines = sender.clone();
     thread::Builder::new()
         .name("reader".to_owned())
-        .spawn(move || read_lines(&sender))
+        .spawn(move || read_lines(&lines))
         .context("starting the reader")?;
-    Ok(receiver)
+    Ok((sender, receiver))
 }
 
 fn read_lines(sender: &UnboundedSender<Incoming>) {
@@ -36,6 +43,7 @@ fn read_lines(sender: &UnboundedSender<Incoming>) {
             return;
         }
     }
+    let _ = sender.send(Incoming::End);
 }
 
 /// The next line, or `None` at the end of the input. A last line without line feed is torn and
@@ -101,6 +109,7 @@ mod tests {
             lines.push(match incoming {
                 Incoming::Line(bytes) => String::from_utf8(bytes).unwrap(),
                 Incoming::TooLong => "(too long)".to_owned(),
+                Incoming::Found(_) | Incoming::End => unreachable!("the input holds lines"),
             });
         }
         lines

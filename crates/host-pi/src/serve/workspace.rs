@@ -1,35 +1,47 @@
-//! The workspace around audits: looked at, and sealed, by threads of their own, so that the loop of
+//! The workspace around audits: looked at, and sealed, by a thread of its own, so that the loop of
 //! events never waits for a disk.
 //!
-//! One seal is a child process of this binary (`audit-seal`), held from before the first prompt to
-//! the end of the audit. It ends when its standard input does, so nothing of it survives us.
+//! A seal is a child process of this binary (`audit-seal`), held from before the first prompt to the
+//! end of the audit. It ends with its standard input, and with the thread that started it: hence one
+//! thread for all of them, which stays as long as the process.
 
-use std::collections::BTreeMap;
-use std::io::{self, BufRead as _, BufReader};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use goal_engine::{Event, Inspection, PrepareAudit, Prepared, Rung, SandboxGate};
-use goal_sandbox::{Changes, Fingerprint, Probe};
-use tempfile::TempDir;
+use goal_engine::{Event, Inspection, PrepareAudit, Prepared, Rung, SandboxGate, WorkspaceSummary};
+use goal_sandbox::fingerprint::{self, Change, Changes, Content, Fingerprint, Summary};
+use goal_sandbox::{Network, Probe, SealOptions, probe, seal_arguments};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::lines::Incoming;
 
-/// Changed paths told to the engine; what is beyond is counted by nobody.
+/// Changed paths told to the engine. What is beyond changes nothing of its decision.
 const PATHS_MAX: usize = 1_000;
+/// The setting that takes no lower rung.
+const REQUIRE: &str = "require";
 
-/// What a thread found out.
+/// What the thread is asked.
+#[derive(Debug)]
+enum Job {
+    Probe(SealOptions),
+    Prepare(PrepareAudit, SealOptions),
+    Inspect(u64, Held, bool),
+}
+
+/// What it found out.
 #[derive(Debug)]
 pub(crate) enum Found {
     /// The best rung of this machine.
     Probe(Probe),
     /// An audit may begin, or not.
-    Ready(u64, Result<Ready, String>),
+    Ready(u64, Result<Box<Ready>, String>),
     /// The workspace after an audit.
-    Inspected(u64, Result<Inspection, String>),
+    Inspected(u64, Result<Box<Inspection>, String>),
 }
 
 /// An audit that may begin.
@@ -42,59 +54,77 @@ pub(crate) struct Ready {
 /// What is held for one audit.
 #[derive(Debug)]
 struct Held {
-    workspace: PathBuf,
     before: Arc<Fingerprint>,
     seal: Option<Seal>,
 }
 
-/// A running seal, and the private folder of its socket.
+/// A running seal. Its socket file goes with it, however it ends.
 #[derive(Debug)]
 struct Seal {
     child: Child,
     socket: PathBuf,
-    _folder: TempDir,
 }
 
 /// The audits' workspaces.
 #[derive(Debug)]
 pub(crate) struct Workspaces {
-    done: UnboundedSender<Incoming>,
+    jobs: Option<Sender<Job>>,
     agent_dir: Option<PathBuf>,
     held: BTreeMap<u64, Held>,
-    /// Audits up to this number are over; what is found for them is dropped.
-    closed: u64,
+    /// Audits that are being prepared. What is found for others is dropped: they are over.
+    awaited: BTreeSet<u64>,
 }
 
 impl Workspaces {
+    /// Starts the thread. Without it every audit fails, and says so.
     pub(crate) fn new(done: UnboundedSender<Incoming>, agent_dir: Option<PathBuf>) -> Self {
-        Self { done, agent_dir, held: BTreeMap::new(), closed: 0 }
+        let (jobs, todo) = channel();
+        let started = thread::Builder::new()
+            .name("workspace".to_owned())
+            .spawn(move || work(&todo, &done));
+        if let Err(error) = &started {
+            eprintln!("goal-auditor: cannot look at workspaces: {error}");
+        }
+        Self {
+            jobs: started.is_ok().then_some(jobs),
+            agent_dir,
+            held: BTreeMap::new(),
+            awaited: BTreeSet::new(),
+        }
     }
 
-    /// Finds out what this machine allows.
-    pub(crate) fn probe(&self) {
-        self.in_thread(|_| Found::Probe(goal_sandbox::probe()));
+    /// Finds out what this machine allows for a workspace.
+    pub(crate) fn probe(&self, workspace: &str, settings: &SandboxGate) {
+        self.ask(Job::Probe(self.options(workspace, settings)));
     }
 
     /// Looks at the workspace and seals it.
-    pub(crate) fn prepare(&self, order: PrepareAudit) {
-        self.in_thread(move |agent_dir| Found::Ready(order.audit, prepare(&order, agent_dir)));
+    pub(crate) fn prepare(&mut self, order: PrepareAudit) {
+        // There is one audit at a time; what one that was broken off left is let go.
+        self.held.clear();
+        self.awaited.insert(order.audit);
+        let options = self.options(&order.workspace, &order.sandbox);
+        self.ask(Job::Prepare(order, options));
     }
 
-    /// Looks at the workspace again. What was held for the audit is let go.
-    pub(crate) fn inspect(&mut self, audit: u64) {
-        match self.held.remove(&audit) {
-            Some(Held { workspace, before, .. }) => {
-                self.in_thread(move |_| Found::Inspected(audit, inspect(&workspace, &before)));
-            }
-            None => self.in_thread(move |_| {
-                Found::Inspected(audit, Err("the workspace was not looked at before".to_owned()))
-            }),
+    /// Looks at the workspace again; with every file's content if the record shall hold for this
+    /// tree. What was held for the audit is let go.
+    pub(crate) fn inspect(&mut self, audit: u64, whole: bool) -> Option<Event> {
+        if let Some(held) = self.held.remove(&audit) {
+            self.ask(Job::Inspect(audit, held, whole));
+            return None;
         }
+        let inspection = Err("the workspace was not looked at before the audit".to_owned());
+        Some(Event::WorkspaceInspected { audit, inspection })
+    }
+
+    /// Nothing is held for this audit any more.
+    pub(crate) fn let_go(&mut self, audit: u64) {
+        self.held.remove(&audit);
     }
 
     /// The auditor's session is over: the seal goes, and everything that ran in it.
     pub(crate) fn close(&mut self, audit: u64) {
-        self.closed = self.closed.max(audit);
         if let Some(held) = self.held.get_mut(&audit) {
             held.seal = None;
         }
@@ -103,127 +133,236 @@ impl Workspaces {
     /// The event for what was found, unless nobody waits for it any more.
     pub(crate) fn event(&mut self, found: Found) -> Option<Event> {
         match found {
-            Found::Probe(probe) => {
-                Some(Event::SandboxProbed { rung: rung(&probe), why: probe.why })
-            }
+            Found::Probe(Probe {
+                rung,
+                why_not_higher,
+            }) => Some(Event::SandboxProbed {
+                rung: rung_of(rung),
+                why: why_not_higher,
+            }),
             Found::Inspected(audit, inspection) => {
                 Some(Event::WorkspaceInspected { audit, inspection })
             }
-            Found::Ready(audit, _) if audit <= self.closed => None,
-            Found::Ready(audit, Err(why)) => {
-                Some(Event::AuditPrepared { audit, prepared: Err(why) })
-            }
-            Found::Ready(audit, Ok(Ready { held, rung })) => {
-                let prepared = Prepared {
+            Found::Ready(audit, _) if !self.awaited.remove(&audit) => None,
+            Found::Ready(audit, Err(why)) => Some(Event::AuditPrepared {
+                audit,
+                prepared: Err(why),
+            }),
+            Found::Ready(audit, Ok(ready)) => {
+                let Ready { held, rung } = *ready;
+                let prepared = Box::new(Prepared {
                     rung,
-                    seal: held.seal.as_ref().map(|seal| seal.socket.display().to_string()),
-                    before: Some(held.before.digest()),
-                };
+                    seal: held
+                        .seal
+                        .as_ref()
+                        .map(|seal| seal.socket.display().to_string()),
+                    before: Some(summary(&held.before, false)),
+                });
                 self.held.insert(audit, held);
-                Some(Event::AuditPrepared { audit, prepared: Ok(prepared) })
+                Some(Event::AuditPrepared {
+                    audit,
+                    prepared: Ok(prepared),
+                })
             }
         }
     }
 
-    fn in_thread(&self, work: impl FnOnce(Option<&Path>) -> Found + Send + 'static) {
-        let done = self.done.clone();
-        let agent_dir = self.agent_dir.clone();
-        let job = move || {
-            // A loop that has ended waits for nothing.
-            let _ = done.send(Incoming::Found(work(agent_dir.as_deref())));
-        };
-        if let Err(error) = thread::Builder::new().name("workspace".to_owned()).spawn(job) {
-            eprintln!("goal-auditor: cannot look at the workspace: {error}");
+    fn ask(&self, job: Job) {
+        if let Some(jobs) = &self.jobs {
+            // The thread ends only with us.
+            let _ = jobs.send(job);
+        }
+    }
+
+    fn options(&self, workspace: &str, settings: &SandboxGate) -> SealOptions {
+        SealOptions {
+            workspace: PathBuf::from(workspace),
+            home: std::env::home_dir(),
+            agent_dir: self.agent_dir.clone(),
+            network: network(&settings.network),
+            hide: settings.hide.iter().map(PathBuf::from).collect(),
+            scratch_mb: settings.scratch_mb.map(u64::from),
         }
     }
 }
 
-fn rung(probe: &Probe) -> Rung {
-    match probe.rung {
+/// A word that is no network is none: fail closed.
+fn network(name: &str) -> Network {
+    [Network::Loopback, Network::Host]
+        .into_iter()
+        .find(|one| one.name() == name)
+        .unwrap_or(Network::Off)
+}
+
+const fn rung_of(rung: goal_sandbox::Rung) -> Rung {
+    match rung {
         goal_sandbox::Rung::Overlay => Rung::Overlay,
         goal_sandbox::Rung::Fingerprint => Rung::Fingerprint,
         goal_sandbox::Rung::None => Rung::None,
     }
 }
 
+/// The thread: one job after the other.
+fn work(todo: &Receiver<Job>, done: &UnboundedSender<Incoming>) {
+    for job in todo {
+        let found = match job {
+            Job::Probe(options) => Found::Probe(probe_here(&options)),
+            Job::Prepare(order, options) => Found::Ready(order.audit, prepare(&order, &options)),
+            Job::Inspect(audit, held, whole) => Found::Inspected(audit, inspect(&held, whole)),
+        };
+        if done.send(Incoming::Found(found)).is_err() {
+            return;
+        }
+    }
+}
+
+fn probe_here(options: &SealOptions) -> Probe {
+    match std::env::current_exe() {
+        Ok(program) => probe(&program, options),
+        Err(error) => Probe {
+            rung: goal_sandbox::Rung::Fingerprint,
+            why_not_higher: Some(format!("the program's own file is unknown: {error}")),
+        },
+    }
+}
+
 /// Looks first and seals then: what changes between the two is seen afterwards.
-fn prepare(order: &PrepareAudit, agent_dir: Option<&Path>) -> Result<Ready, String> {
-    let workspace = PathBuf::from(&order.workspace);
-    let before = Fingerprint::take(&workspace).map_err(|error| error.to_string())?;
-    let sealed = seal(&workspace, &order.sandbox, agent_dir);
-    let (seal, rung) = match sealed {
+fn prepare(order: &PrepareAudit, options: &SealOptions) -> Result<Box<Ready>, String> {
+    let before = fingerprint::take(&options.workspace, Content::Recent).map_err(in_words)?;
+    let (seal, rung) = match seal(options) {
         Ok(seal) => (Some(seal), Rung::Overlay),
-        Err(why) if order.sandbox.mode == "require" => {
-            return Err(format!("a seal is required (sandbox: require), and there is none: {why}"));
+        Err(why) if order.sandbox.mode == REQUIRE => {
+            return Err(format!(
+                "a seal is required (sandbox: require), and there is none: {why}"
+            ));
         }
         Err(_) => (None, Rung::Fingerprint),
     };
-    Ok(Ready { held: Held { workspace, before: Arc::new(before), seal }, rung })
+    Ok(Box::new(Ready {
+        held: Held {
+            before: Arc::new(before),
+            seal,
+        },
+        rung,
+    }))
 }
 
-fn inspect(workspace: &Path, before: &Fingerprint) -> Result<Inspection, String> {
-    let after = Fingerprint::take(workspace).map_err(|error| error.to_string())?;
-    let changes = before.compare(&after);
-    let (changed, forgiven) = sort(changes);
-    Ok(Inspection { after: after.digest(), changed, forgiven })
+fn inspect(held: &Held, whole: bool) -> Result<Box<Inspection>, String> {
+    let now = fingerprint::take_after(&held.before).map_err(in_words)?;
+    let mut changes = fingerprint::compare(&held.before, &now);
+    let forgiven = changes.take_by_products();
+    let after = if whole {
+        let taken = fingerprint::take(&held.before.root, Content::All).map_err(in_words)?;
+        summary(&taken, true)
+    } else {
+        summary(&now, false)
+    };
+    Ok(Box::new(Inspection {
+        after,
+        changed: names(&changes),
+        forgiven: forgiven.iter().map(shown).collect(),
+    }))
 }
 
-/// Added by-products of tests and builds are forgiven where nothing is sealed.
-fn sort(changes: Changes) -> (Vec<String>, Vec<String>) {
-    let (forgiven, added): (Vec<String>, Vec<String>) =
-        changes.added.into_iter().partition(|path| goal_sandbox::is_by_product(path));
-    let changed = added.into_iter().chain(changes.changed).chain(changes.removed);
-    (changed.take(PATHS_MAX).collect(), forgiven.into_iter().take(PATHS_MAX).collect())
+fn names(changes: &Changes) -> Vec<String> {
+    let removed = changes
+        .removed
+        .iter()
+        .map(|path| format!("{} (removed)", path.display()));
+    let changed = changes.changed.iter().map(|change| match change {
+        Change::File(path) => shown(path),
+        Change::Rules(path) => format!("{} (ignore rules)", path.display()),
+        Change::Head(folder) => format!("{} (HEAD)", folder.join(".git").display()),
+        Change::Index(folder) => format!("{} (index)", folder.join(".git").display()),
+    });
+    let added = changes
+        .added
+        .iter()
+        .map(|path| format!("{} (added)", path.display()));
+    changed
+        .chain(added)
+        .chain(removed)
+        .take(PATHS_MAX)
+        .collect()
+}
+
+fn shown(path: impl AsRef<Path>) -> String {
+    path.as_ref().display().to_string()
+}
+
+fn summary(fingerprint: &Fingerprint, with_parts: bool) -> WorkspaceSummary {
+    let Summary {
+        digest,
+        files,
+        bytes,
+        commit,
+        repositories,
+        rules,
+        parts,
+    } = Summary::of(fingerprint);
+    let parts = if with_parts { parts } else { BTreeMap::new() };
+    WorkspaceSummary {
+        digest,
+        files,
+        bytes,
+        commit,
+        repositories,
+        rules,
+        parts,
+    }
 }
 
 /// Starts a seal and waits until it stands.
-fn seal(workspace: &Path, settings: &SandboxGate, agent_dir: Option<&Path>) -> Result<Seal, String> {
-    let folder = tempfile::Builder::new().prefix("goal-auditor-").tempdir().map_err(in_words)?;
-    let socket = folder.path().join("seal");
-    let mut command = Command::new(std::env::current_exe().map_err(in_words)?);
-    command.arg("audit-seal").arg("--workspace").arg(workspace).arg("--socket").arg(&socket);
-    if let Some(agent_dir) = agent_dir {
-        command.arg("--agent-dir").arg(agent_dir);
-    }
-    command.args(["--net", &settings.network]);
-    for path in &settings.hide {
-        command.arg("--hide").arg(path);
-    }
-    if let Some(mb) = settings.scratch_mb {
-        command.arg("--scratch-mb").arg(mb.to_string());
-    }
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().map_err(in_words)?;
-    let mut seal = Seal { child, socket, _folder: folder };
-    seal.wait_until_ready()?;
-    Ok(seal)
+fn seal(options: &SealOptions) -> Result<Seal, String> {
+    let name = getrandom::u64().map_err(|error| error.to_string())?;
+    let socket = std::env::temp_dir().join(format!("goal-auditor-{name:016x}"));
+    let mut child = Command::new(std::env::current_exe().map_err(in_words)?)
+        .arg("audit-seal")
+        .args(seal_arguments(options))
+        .envs(
+            options
+                .agent_dir
+                .iter()
+                .map(|dir| ("PI_CODING_AGENT_DIR", dir)),
+        )
+        .arg("--socket")
+        .arg(&socket)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(in_words)?;
+    wait_until_ready(&mut child)?;
+    Ok(Seal { child, socket })
 }
 
-impl Seal {
-    fn wait_until_ready(&mut self) -> Result<(), String> {
-        let mut line = String::new();
-        if let Some(stdout) = self.child.stdout.take() {
-            BufReader::new(stdout).read_line(&mut line).map_err(in_words)?;
-        }
-        if line.trim() == "ready" {
-            return Ok(());
-        }
-        let mut why = String::new();
-        if let Some(stderr) = self.child.stderr.take() {
-            let _ = BufReader::new(stderr).read_line(&mut why);
-        }
-        Err(why.trim().to_owned())
+fn wait_until_ready(child: &mut Child) -> Result<(), String> {
+    let mut line = String::new();
+    if let Some(stdout) = child.stdout.take() {
+        BufReader::new(stdout)
+            .read_line(&mut line)
+            .map_err(in_words)?;
     }
+    if line.trim() == "ready" {
+        return Ok(());
+    }
+    let mut why = String::new();
+    if let Some(stderr) = child.stderr.take() {
+        let _ = BufReader::new(stderr).read_line(&mut why);
+    }
+    let _ = child.wait();
+    Err(why.trim().trim_start_matches("goal-auditor: ").to_owned())
 }
 
 impl Drop for Seal {
     fn drop(&mut self) {
-        drop(self.child.stdin.take());
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let child = &mut self.child;
+        drop(child.stdin.take());
+        let _ = child.kill();
+        let _ = child.wait();
     }
 }
 
-fn in_words(error: io::Error) -> String {
+fn in_words(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
