@@ -2,7 +2,7 @@
 
 use goal_engine::{
     AuditOutcome, AuditorEvent, Event, Inspection, OpenCause, OpenFailure, Phase, Prepared, Rung,
-    Settings, StopKind,
+    Settings, StopKind, WorkspaceSummary,
 };
 
 use crate::rig::{Rig, answer, branch_with, restart, saved_goal};
@@ -566,15 +566,27 @@ fn what_a_pause_keeps_of_others_words_is_bounded() {
 
 // The workspace
 
+fn workspace(digest: &str) -> WorkspaceSummary {
+    WorkspaceSummary {
+        digest: digest.to_owned(),
+        files: 1,
+        bytes: 1,
+        commit: None,
+        repositories: String::new(),
+        rules: String::new(),
+        parts: std::collections::BTreeMap::new(),
+    }
+}
+
 fn watched(rung: Rung, changed: &[&str], forgiven: &[&str]) -> Rig {
     let mut rig = pursuing();
     rig.prepared = Some(Ok(Prepared {
         rung,
         seal: None,
-        before: Some("before".to_owned()),
+        before: Some(workspace("before")),
     }));
     rig.inspection = Some(Ok(Inspection {
-        after: "after".to_owned(),
+        after: workspace("after"),
         changed: changed.iter().map(|path| (*path).to_owned()).collect(),
         forgiven: forgiven.iter().map(|path| (*path).to_owned()).collect(),
     }));
@@ -685,13 +697,13 @@ fn a_look_that_comes_too_late_or_for_another_audit_is_ignored() {
     rig.audited("<approved/>");
     let audit = opened_again(&mut rig);
     let found = Inspection {
-        after: "after".to_owned(),
+        after: workspace("after"),
         changed: Vec::new(),
         forgiven: Vec::new(),
     };
     let late = |audit| Event::WorkspaceInspected {
         audit,
-        inspection: Ok(found.clone()),
+        inspection: Ok(Box::new(found.clone())),
     };
     assert_eq!(rig.give(late(audit ^ 1)).brief(), "-");
     rig.command("pause");

@@ -254,11 +254,11 @@ impl Host {
                 if let Effect::PrepareAudit(prepare) = effect {
                     events.push_back(Event::AuditPrepared {
                         audit: prepare.audit,
-                        prepared: Ok(Prepared {
+                        prepared: Ok(Box::new(Prepared {
                             rung: Rung::None,
                             seal: None,
                             before: None,
-                        }),
+                        })),
                     });
                 }
             }

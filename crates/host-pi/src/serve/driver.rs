@@ -116,10 +116,7 @@ impl Driver {
 
     /// The thread that looks at workspaces has an answer.
     fn found(&mut self, found: Found) -> Flow {
-        let event = self
-            .link
-            .as_mut()
-            .and_then(|link| link.workspaces.event(found));
+        let event = self.link.as_mut().map(|link| link.workspaces.event(found));
         self.drive(None, event.into_iter().collect());
         Flow::GoOn
     }
@@ -251,7 +248,9 @@ impl Driver {
 
     /// An audit that was broken off while it was prepared is not opened: nothing is held for it.
     fn let_go_unless_opened(&mut self, prepared: Option<u64>, effects: &[Effect]) {
-        let opened = effects.iter().any(|effect| matches!(effect, Effect::OpenAuditor(_)));
+        let opened = effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::OpenAuditor(_)));
         if let Some((audit, link)) = prepared.zip(self.link.as_mut())
             && !opened
         {
@@ -332,7 +331,11 @@ impl Link {
 }
 
 const fn prepared_audit(event: &Event) -> Option<u64> {
-    if let Event::AuditPrepared { audit, .. } = event { Some(*audit) } else { None }
+    if let Event::AuditPrepared { audit, .. } = event {
+        Some(*audit)
+    } else {
+        None
+    }
 }
 
 /// The moments at which a change of the settings is looked for: often enough to be told in time,

@@ -5,7 +5,7 @@
 //! end of the audit. It ends with its standard input, and with the thread that started it: hence one
 //! thread for all of them, which stays as long as the process.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -71,8 +71,6 @@ pub(crate) struct Workspaces {
     jobs: Option<Sender<Job>>,
     agent_dir: Option<PathBuf>,
     held: BTreeMap<u64, Held>,
-    /// Audits that are being prepared. What is found for others is dropped: they are over.
-    awaited: BTreeSet<u64>,
 }
 
 impl Workspaces {
@@ -89,7 +87,6 @@ impl Workspaces {
             jobs: started.is_ok().then_some(jobs),
             agent_dir,
             held: BTreeMap::new(),
-            awaited: BTreeSet::new(),
         }
     }
 
@@ -102,7 +99,6 @@ impl Workspaces {
     pub(crate) fn prepare(&mut self, order: PrepareAudit) {
         // There is one audit at a time; what one that was broken off left is let go.
         self.held.clear();
-        self.awaited.insert(order.audit);
         let options = self.options(&order.workspace, &order.sandbox);
         self.ask(Job::Prepare(order, options));
     }
@@ -130,24 +126,21 @@ impl Workspaces {
         }
     }
 
-    /// The event for what was found, unless nobody waits for it any more.
-    pub(crate) fn event(&mut self, found: Found) -> Option<Event> {
+    /// The event for what was found.
+    pub(crate) fn event(&mut self, found: Found) -> Event {
         match found {
             Found::Probe(Probe {
                 rung,
                 why_not_higher,
-            }) => Some(Event::SandboxProbed {
+            }) => Event::SandboxProbed {
                 rung: rung_of(rung),
                 why: why_not_higher,
-            }),
-            Found::Inspected(audit, inspection) => {
-                Some(Event::WorkspaceInspected { audit, inspection })
-            }
-            Found::Ready(audit, _) if !self.awaited.remove(&audit) => None,
-            Found::Ready(audit, Err(why)) => Some(Event::AuditPrepared {
+            },
+            Found::Inspected(audit, inspection) => Event::WorkspaceInspected { audit, inspection },
+            Found::Ready(audit, Err(why)) => Event::AuditPrepared {
                 audit,
                 prepared: Err(why),
-            }),
+            },
             Found::Ready(audit, Ok(ready)) => {
                 let Ready { held, rung } = *ready;
                 let prepared = Box::new(Prepared {
@@ -159,10 +152,10 @@ impl Workspaces {
                     before: Some(summary(&held.before, false)),
                 });
                 self.held.insert(audit, held);
-                Some(Event::AuditPrepared {
+                Event::AuditPrepared {
                     audit,
                     prepared: Ok(prepared),
-                })
+                }
             }
         }
     }
