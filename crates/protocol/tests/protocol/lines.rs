@@ -320,8 +320,8 @@ fn record() -> AuditRecord {
         started_at: WallClock(1_700_000_000_000),
         gate: gate(),
         failure: None,
-        before: Some("blake3:1".to_owned()),
-        after: Some("blake3:2".to_owned()),
+        before: Some(workspace("blake3:1")),
+        after: Some(workspace("blake3:2")),
     }
 }
 
@@ -343,7 +343,13 @@ fn the_drivers_own_work_never_reaches_the_wire() {
         sandbox: gate().sandbox,
     };
     assert!(effect(Effect::PrepareAudit(Box::new(prepare))).is_none());
-    assert!(effect(Effect::InspectWorkspace { audit: 1 }).is_none());
+    assert!(
+        effect(Effect::InspectWorkspace {
+            audit: 1,
+            whole: true
+        })
+        .is_none()
+    );
 }
 
 #[test]
@@ -457,5 +463,17 @@ fn without_nulls(value: Value) -> Value {
             .collect(),
         Value::Array(items) => items.into_iter().map(without_nulls).collect(),
         plain @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => plain,
+    }
+}
+
+fn workspace(digest: &str) -> goal_engine::WorkspaceSummary {
+    goal_engine::WorkspaceSummary {
+        digest: digest.to_owned(),
+        files: 2,
+        bytes: 30,
+        commit: None,
+        repositories: "r".to_owned(),
+        rules: "i".to_owned(),
+        parts: std::collections::BTreeMap::from([("src".to_owned(), "p".to_owned())]),
     }
 }
