@@ -7,13 +7,7 @@ use goal_engine::{SandboxGate, Settings};
 use goal_protocol::some_unless_zero;
 
 /// Keys that are read and shown, but steer nothing in this version.
-const NOT_IN_FORCE: [&str; 5] = [
-    "sandbox",
-    "sandboxNetwork",
-    "sandboxHide",
-    "sandboxScratchMb",
-    "trace",
-];
+const NOT_IN_FORCE: [&str; 1] = ["trace"];
 
 /// Reads file and environment as they are now.
 pub(crate) fn load(agent_dir: Option<&Path>) -> Loaded {

@@ -26,18 +26,11 @@ fn session_of(text: &str) -> String {
         "toolUse",
     );
     let mut audit = tape.audit_data(1, text);
-    for field in [
-        "why",
-        "failure",
-        "model",
-        "thinkingLevel",
-        "rung",
-        "before",
-        "after",
-        "report",
-    ] {
+    for field in ["why", "failure", "model", "thinkingLevel", "rung", "report"] {
         audit[field] = text.into();
     }
+    audit["before"]["digest"] = text.into();
+    audit["after"]["digest"] = text.into();
     audit["checks"] = json!([{ "tool": text, "args": text, "ok": true, "ms": 1 }]);
     tape.custom(audit);
     tape.entry(

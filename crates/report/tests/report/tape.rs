@@ -147,10 +147,11 @@ impl Tape {
             { "tool": "read", "args": "{\"path\":\"poem.txt\"}", "ok": true, "ms": 3 },
             { "tool": "bash", "args": "{\"command\":\"false\"}", "ok": false, "ms": 4 },
         ]);
+        let seen = json!({ "digest": "aa", "files": 1, "bytes": 1, "repositories": "", "rules": "", "parts": {} });
         json!({ "v": 1, "kind": "audit", "goalId": self.goal["id"], "generation": self.goal["generation"],
             "number": number, "outcome": outcome, "model": "sim/auditor", "checks": checks, "attempts": 1,
             "usage": usage(200, 20), "startedAt": BEGIN, "durationMs": 1_500, "rung": "fingerprint",
-            "before": "aa", "after": "aa", "gate": self.goal["gate"], "report": "Looked at it." })
+            "before": seen, "after": seen, "gate": self.goal["gate"], "report": "Looked at it." })
     }
 
     pub(crate) fn compaction(&mut self) {
