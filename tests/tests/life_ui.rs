@@ -15,7 +15,7 @@ fn stalling() -> PiOptions {
     PiOptions::new(Script::new().executor(Reply::text("Hm").stalled()))
 }
 
-fn about_resting(notices: Vec<Notice>) -> usize {
+fn about_resting(notices: &[Notice]) -> usize {
     notices
         .iter()
         .filter(|n| n.text.starts_with("The goal is "))
@@ -47,7 +47,7 @@ fn a_run_of_the_users_own_reminds_once_a_stop_of_the_resting_goal() {
             told.iter().all(|n| n.text.contains("/goal resume")),
             "{told:?}"
         );
-        assert_eq!(about_resting(told), 1);
+        assert_eq!(about_resting(&told), 1);
     }
     assert_eq!(
         pi.server().requests_of(EXECUTOR).len(),
@@ -72,7 +72,7 @@ fn a_run_of_the_users_own_reminds_once_of_a_held_goal() {
         let mark = pi.prompt("Hello");
         pi.settled_quiet(mark);
     }
-    assert_eq!(about_resting(pi.notices_since(mark)), 1);
+    assert_eq!(about_resting(&pi.notices_since(mark)), 1);
     assert_eq!(
         pi.server().requests_of(EXECUTOR).len(),
         2,
