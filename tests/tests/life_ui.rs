@@ -233,9 +233,7 @@ fn the_key_the_user_has_bound_stops_a_back_off_and_no_other() {
     let tui = Tui::start_in(Arc::clone(&world), 120, 40, &[]);
     tui.wait_screen("executor");
     Moment::BackOff.reach_in_terminal(&tui, "Write a poem");
-    tui.press("Escape");
-    tui.type_text("typed");
-    tui.wait_screen("typed");
+    esc_closes_a_menu(&tui);
     assert!(tui.screen().contains("waiting after a model error"));
     tui.press("C-g");
     tui.wait_screen("■ goal paused");
