@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     match std::panic::catch_unwind(|| run(task)) {
         Ok(Ok(code)) => code,
         Ok(Err(error)) => {
-            eprintln!("goal-auditor: {error:#}");
+            process::say(format_args!("{error:#}"));
             ExitCode::FAILURE
         }
         // The hook has said it already.

@@ -19,6 +19,9 @@ use self::driver::{Driver, Flow};
 use self::lines::Incoming;
 use crate::process;
 
+/// Longest wait for the host to take the last lines.
+const FAREWELL_MAX: Duration = Duration::from_secs(1);
+
 /// Serves one pi process until its end of input.
 pub(crate) fn run() -> anyhow::Result<ExitCode> {
     process::tie_to_parent();
@@ -27,10 +30,11 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
         .build()
         .context("starting the timer")?;
     let (found, incoming) = lines::read_stdin()?;
-    let (outgoing, writer) = lines::write_stdout()?;
+    let (outgoing, written) = lines::write_stdout()?;
     runtime.block_on(serve(incoming, Driver::new(outgoing, found)));
-    // The channel has ended with the driver; let the last line (a refusal, say) go out whole.
-    let _ = writer.join();
+    // The channel has ended with the driver; let the last line (a refusal, say) go out whole. A host
+    // that does not read must not keep this process alive.
+    let _ = written.recv_timeout(FAREWELL_MAX);
     Ok(ExitCode::SUCCESS)
 }
 

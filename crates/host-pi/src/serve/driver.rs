@@ -15,7 +15,7 @@ use tokio::time::{Duration, Instant};
 
 use super::lines::Incoming;
 use super::workspace::{Found, Workspaces};
-use crate::settings;
+use crate::{process, settings};
 
 /// Whether to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl Driver {
             (None, _) => self.refuse(&envelope, "the first message was no greeting"),
             (Some(link), _) if link.token != envelope.token => {
                 // Somebody else wrote to our pipe, or a shim mixed up its cores: not ours to answer.
-                eprintln!("goal-auditor: a message without the token of the handshake was ignored");
+                process::say("a message without the token of the handshake was ignored");
                 Flow::GoOn
             }
             (Some(_), Err(error)) => self.diagnose(
@@ -268,10 +268,12 @@ impl Driver {
     }
 
     fn diagnose(&self, id: Option<u64>, message: &str) -> Flow {
-        let message = format!("goal-auditor: {message}");
         match &self.link {
-            Some(link) => self.send(&link.token, id, vec![EffectWire::Diagnostic { message }]),
-            None => eprintln!("{message}"),
+            Some(link) => {
+                let message = format!("goal-auditor: {message}");
+                self.send(&link.token, id, vec![EffectWire::Diagnostic { message }]);
+            }
+            None => process::say(message),
         }
         Flow::GoOn
     }
@@ -288,7 +290,7 @@ impl Driver {
                 // A writer that has stopped means that the host is gone; the reader notices too.
                 let _ = self.outgoing.send(bytes);
             }
-            Err(error) => eprintln!("goal-auditor: a message could not be written: {error}"),
+            Err(error) => process::say(format_args!("a message could not be written: {error}")),
         }
     }
 }
@@ -369,7 +371,7 @@ fn fresh() -> u64 {
     match getrandom::u64() {
         Ok(number) => number,
         Err(error) => {
-            eprintln!("goal-auditor: the system gives no random numbers: {error}");
+            process::say(format_args!("the system gives no random numbers: {error}"));
             std::process::exit(1);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::sync::mpsc;
-use std::thread::{self, JoinHandle};
+use std::thread;
 
 use super::workspace::Found;
 use anyhow::Context as _;
@@ -38,7 +38,7 @@ pub(crate) fn read_stdin()
 
 fn read_lines(sender: &UnboundedSender<Incoming>) {
     let mut input = BufReader::new(io::stdin().lock());
-    while let Ok(Some(incoming)) = next_line(&mut input) {
+    while let Ok(Some(incoming)) = next_line(&mut input, LINE_MAX_BYTES) {
         if sender.send(incoming).is_err() {
             return;
         }
@@ -48,16 +48,16 @@ fn read_lines(sender: &UnboundedSender<Incoming>) {
 
 /// The next line, or `None` at the end of the input. A last line without line feed is torn and
 /// dropped: the shim always writes whole lines.
-fn next_line(input: &mut impl io::BufRead) -> io::Result<Option<Incoming>> {
+fn next_line(input: &mut impl io::BufRead, max_bytes: u64) -> io::Result<Option<Incoming>> {
     let mut line = Vec::new();
     input
         .by_ref()
-        .take(LINE_MAX_BYTES)
+        .take(max_bytes)
         .read_until(b'\n', &mut line)?;
     if line.pop_if(|last| *last == b'\n').is_some() {
         return Ok(Some(Incoming::Line(line)));
     }
-    if (line.len() as u64) < LINE_MAX_BYTES {
+    if (line.len() as u64) < max_bytes {
         return Ok(None);
     }
     Ok(skip_line(input)?.then_some(Incoming::TooLong))
@@ -81,12 +81,15 @@ fn skip_line(input: &mut impl io::BufRead) -> io::Result<bool> {
     }
 }
 
-/// Starts the writer, so that a host that does not read never blocks the loop.
-pub(crate) fn write_stdout() -> anyhow::Result<(mpsc::Sender<Vec<u8>>, JoinHandle<()>)> {
+/// Starts the writer, so that a host that does not read never blocks the loop. The receiver's channel
+/// ends when everything is written.
+pub(crate) fn write_stdout() -> anyhow::Result<(mpsc::Sender<Vec<u8>>, mpsc::Receiver<()>)> {
     let (sender, receiver) = mpsc::channel::<Vec<u8>>();
-    let writer = thread::Builder::new()
+    let (done, written) = mpsc::channel::<()>();
+    thread::Builder::new()
         .name("writer".to_owned())
         .spawn(move || {
+            let _done = done;
             let mut out = io::stdout().lock();
             for line in receiver {
                 if out.write_all(&line).and_then(|()| out.flush()).is_err() {
@@ -95,17 +98,19 @@ pub(crate) fn write_stdout() -> anyhow::Result<(mpsc::Sender<Vec<u8>>, JoinHandl
             }
         })
         .context("starting the writer")?;
-    Ok((sender, writer))
+    Ok((sender, written))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const MAX_BYTES: u64 = 10;
+
     fn all(input: &[u8]) -> Vec<String> {
         let mut reader = io::BufReader::with_capacity(3, input);
         let mut lines = Vec::new();
-        while let Some(incoming) = next_line(&mut reader).unwrap() {
+        while let Some(incoming) = next_line(&mut reader, MAX_BYTES).unwrap() {
             lines.push(match incoming {
                 Incoming::Line(bytes) => String::from_utf8(bytes).unwrap(),
                 Incoming::TooLong => "(too long)".to_owned(),
@@ -122,8 +127,13 @@ mod tests {
 
     #[test]
     fn a_line_over_the_limit_is_dropped_and_the_next_one_is_read() {
-        let mut input = vec![b'x'; usize::try_from(LINE_MAX_BYTES).unwrap() + 10];
-        input.extend_from_slice(b"\nnext\n");
-        assert_eq!(all(&input), ["(too long)", "next"]);
+        for (input, lines) in [
+            ("123456789\nnext\n", vec!["123456789", "next"]),
+            ("1234567890\nnext\n", vec!["(too long)", "next"]),
+            ("12345678901234567890\nnext\n", vec!["(too long)", "next"]),
+            ("12345678901234567890", vec![]),
+        ] {
+            assert_eq!(all(input.as_bytes()), lines, "{input}");
+        }
     }
 }

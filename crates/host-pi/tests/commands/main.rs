@@ -7,6 +7,8 @@
 #[cfg(unix)]
 mod doctor;
 mod report;
+mod settings;
+mod verdict;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
