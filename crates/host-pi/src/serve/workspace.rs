@@ -19,6 +19,7 @@ use goal_sandbox::{Network, Probe, SealOptions, probe, seal_arguments};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::lines::Incoming;
+use crate::process;
 
 /// Changed paths told to the engine. What is beyond changes nothing of its decision.
 const PATHS_MAX: usize = 1_000;
@@ -81,7 +82,7 @@ impl Workspaces {
             .name("workspace".to_owned())
             .spawn(move || work(&todo, &done));
         if let Err(error) = &started {
-            eprintln!("goal-auditor: cannot look at workspaces: {error}");
+            process::say(format_args!("cannot look at workspaces: {error}"));
         }
         Self {
             jobs: started.is_ok().then_some(jobs),
