@@ -152,7 +152,8 @@ impl Page {
         }
         if hidden > 0 {
             self.line(&format!(
-                "| … | | | {hidden} runs left out; the HTML and JSON forms have all | | | | |"
+                "| … | | | {} left out; the HTML and JSON forms have all | | | | |",
+                words::counted(hidden as u64, "run", "runs")
             ));
             for run in &goal.runs[head + hidden..] {
                 self.run(run);

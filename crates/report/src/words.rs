@@ -41,9 +41,22 @@ pub(crate) fn notes(skipped: u32, gaps: u32, unreadable: u32, newer: bool) -> Ve
     notes
 }
 
-/// `1 line`, `2 lines`.
+/// `1 line`, `1,200 lines`.
 pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
+    format!("{} {}", number(count), if count == 1 { one } else { many })
+}
+
+/// `1,200`.
+pub(crate) fn number(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 pub(crate) const fn standing(standing: Standing) -> &'static str {
@@ -212,6 +225,9 @@ pub(crate) fn outcome_in_full(audit: &Audit) -> String {
         outcome(audit.outcome)
     };
     match &audit.why {
+        Some(why) if audit.outcome == Outcome::Aborted && why == "user" => {
+            format!("{name} by the user")
+        }
         Some(why) => format!("{name} ({})", why.replace('_', " ")),
         None => name.to_owned(),
     }
@@ -382,4 +398,22 @@ const TITLE_COLUMNS: usize = 90;
 pub(crate) fn title(goal: &Goal) -> String {
     let first = goal.objective.lines().find(|line| !line.trim().is_empty());
     for_display(first.unwrap_or_default(), TITLE_COLUMNS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_grouped_and_agree_with_their_noun() {
+        for (count, text) in [
+            (0, "0 runs"),
+            (1, "1 run"),
+            (999, "999 runs"),
+            (1_000, "1,000 runs"),
+            (1_234_567, "1,234,567 runs"),
+        ] {
+            assert_eq!(counted(count, "run", "runs"), text);
+        }
+    }
 }

@@ -4,7 +4,7 @@ use maud::{Markup, html as markup};
 
 use super::text::block;
 use super::{audits, badge, runs};
-use crate::model::{Event, Goal, Happening, Outcome, Spent, State};
+use crate::model::{Event, Goal, Happening, Outcome, Spent, State, Totals};
 use crate::{money, time, words};
 
 /// Bytes of an objective from which it is folded away.
@@ -47,19 +47,27 @@ fn standing(goal: &Goal) -> Markup {
 
 fn facts(goal: &Goal) -> Markup {
     let totals = &goal.totals;
-    let tools = format!(
-        "{} tool calls, {} failed",
-        totals.calls_ok + totals.calls_failed,
-        totals.calls_failed
-    );
+    let tools = tool_calls(totals);
     markup! {
         dl.facts {
             (fact("Active", &time::duration(goal.active_ms), &format!("set {}", time::moment(goal.created_at))))
-            (fact("Runs", &totals.runs.to_string(), &parts(&words::runs(goal))))
-            (fact("Audits", &totals.audits.to_string(), &parts(&words::audits(goal))))
+            (fact("Runs", &words::number(totals.runs as u64), &parts(&words::runs(goal))))
+            (fact("Audits", &words::number(totals.audits as u64), &parts(&words::audits(goal))))
             (spent("Agent", &totals.executor, &tools))
             (spent("Auditor", &totals.auditor, &format!("{} of auditing", time::duration(totals.audits_ms))))
         }
+    }
+}
+
+fn tool_calls(totals: &Totals) -> String {
+    let all = words::counted(
+        totals.calls_ok + totals.calls_failed,
+        "tool call",
+        "tool calls",
+    );
+    match totals.calls_failed {
+        0 => all,
+        failed => format!("{all}, {} failed", words::number(failed)),
     }
 }
 
@@ -87,11 +95,15 @@ fn parts(parts: &[(usize, &'static str)]) -> String {
 
 fn objective(goal: &Goal) -> Markup {
     let text = &goal.objective;
+    // The heading says it already.
+    if text.trim() == words::title(goal) {
+        return Markup::default();
+    }
     markup! {
         section {
             h2 { "Objective" }
             @if text.len() > LONG_OBJECTIVE {
-                details { summary { "Show all " (text.chars().count()) " characters" } (block(text)) }
+                details { summary { "Show all " (words::number(text.chars().count() as u64)) " characters" } (block(text)) }
             } @else {
                 (block(text))
             }
@@ -109,7 +121,7 @@ fn history(goal: &Goal, index: usize) -> Markup {
         section {
             h2 { "History" }
             @if goal.history.len() > LONG_HISTORY {
-                details { summary { "Show all " (goal.history.len()) " events" } (list) }
+                details { summary { "Show all " (words::counted(goal.history.len() as u64, "event", "events")) } (list) }
             } @else {
                 (list)
             }
@@ -164,7 +176,7 @@ pub(super) const fn outcome_tone(outcome: Outcome) -> &'static str {
 
 fn gate(goal: &Goal) -> Markup {
     markup! {
-        section {
+        section.gate {
             details {
                 summary { "What it is judged by" }
                 dl.pairs {

@@ -29,7 +29,7 @@ pub(super) fn section(goal: &Goal, index: usize) -> Markup {
                 (strip(goal, index))
                 (legend())
                 @if goal.runs.len() > LONG_TABLE {
-                    details { summary { "Show all " (goal.runs.len()) " runs" } (table) }
+                    details { summary { "Show all " (words::counted(goal.runs.len() as u64, "run", "runs")) } (table) }
                 } @else {
                     (table)
                 }

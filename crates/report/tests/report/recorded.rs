@@ -1,6 +1,10 @@
 //! Sessions that the real pi wrote.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use goal_report::{Outcome, Report, RunResult, Standing, html, json, markdown};
+use serde_json::Value;
 
 use crate::{fixture, report};
 
@@ -68,14 +72,18 @@ fn goals_that_ended_in_many_ways_are_told_newest_first() {
 
 #[test]
 fn what_the_user_says_outside_of_a_goal_is_not_told_and_not_counted() {
-    let report = report(&fixture("many-ends"));
-    assert!(!json(&report).contains("Hello."));
+    let text = fixture("many-ends");
+    let report = report(&text);
+    assert!(text.contains("Hello.") && !json(&report).contains("Hello."));
+    // Every answer of the scripted model but the one to the user used 110 tokens, or failed.
     let executor = report
         .goals
         .iter()
         .map(|goal| goal.totals.executor.total_tokens);
-    // 17 answers of 110 tokens: all but the one to the user and the two that were errors or aborted.
-    assert_eq!(executor.sum::<u64>() % 110, 0);
+    let answers = text.matches("\"role\":\"assistant\"").count();
+    let failed = text.matches("\"stopReason\":\"error\"").count()
+        + text.matches("\"stopReason\":\"aborted\"").count();
+    assert_eq!(executor.sum::<u64>(), 110 * (answers - failed - 1) as u64);
 }
 
 fn results(report: &Report, goal: usize) -> Vec<RunResult> {
@@ -84,4 +92,35 @@ fn results(report: &Report, goal: usize) -> Vec<RunResult> {
         .iter()
         .map(|run| run.result)
         .collect()
+}
+
+/// All names of an object's fields, and of those inside it.
+fn names(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                found.insert(name.clone());
+                names(value, found);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| names(value, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[test]
+fn every_name_of_the_json_form_is_documented() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/report.md");
+    let docs = std::fs::read_to_string(docs).unwrap();
+    let mut found = BTreeSet::new();
+    for fixture_name in ["mended", "many-ends"] {
+        let form = json(&report(&fixture(fixture_name)));
+        names(&serde_json::from_str(&form).unwrap(), &mut found);
+    }
+    let missing: Vec<_> = found
+        .iter()
+        .filter(|name| !docs.contains(&format!("`{name}`")))
+        .collect();
+    assert!(missing.is_empty(), "not in docs/report.md: {missing:?}");
+    assert!(found.len() > 60, "{found:?}");
 }

@@ -37,7 +37,7 @@ fn a_thousand_runs_are_all_in_the_page_and_in_the_data() {
     assert_eq!(page.matches("class=\"run\"").count(), 1_000);
     assert_eq!(page.matches("<tr id=").count(), 1_000);
     assert!(page.len() < 1_500_000, "{} bytes", page.len());
-    assert!(page.contains("Show all 1000 runs"));
+    assert!(page.contains("Show all 1,000 runs"));
     assert!(json(&report).len() < 2_000_000);
 }
 
