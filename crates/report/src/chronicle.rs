@@ -2,7 +2,6 @@
 
 use goal_prompts::safe::cut;
 use goal_protocol::{AuditWire, GateWire, GoalWire, MessageDetailsWire};
-use serde::Serialize;
 
 use crate::entry::Assistant;
 use crate::model::{
@@ -333,19 +332,12 @@ fn audit_of(saved: AuditWire, claim: Option<String>) -> Audit {
         started_at: saved.started_at,
         duration_ms: saved.duration_ms,
         rung: saved.rung,
-        before: digest(saved.before.as_ref()),
-        after: digest(saved.after.as_ref()),
+        before: saved.before.map(|tree| tree.digest),
+        after: saved.after.map(|tree| tree.digest),
         gate: saved.gate,
         spent: Spent::from(&saved.usage),
         report: saved.report,
     }
-}
-
-/// The digest of a fingerprint, in whatever form a version saves it.
-fn digest(fingerprint: Option<&impl Serialize>) -> Option<String> {
-    let saved = serde_json::to_value(fingerprint?).ok()?;
-    let digest = saved.get("digest").unwrap_or(&saved);
-    digest.as_str().map(str::to_owned)
 }
 
 fn totals_of(goal: &Goal) -> Totals {

@@ -70,6 +70,10 @@ pub(super) fn sandbox(loaded: &Loaded) -> Finding {
         SandboxMode::Off => none("the setting sandbox is off"),
         SandboxMode::Prefer | SandboxMode::Require => try_here(loaded),
     };
+    judged(mode, &probe)
+}
+
+fn judged(mode: SandboxMode, probe: &Probe) -> Finding {
     let why = probe.why_not_higher.clone();
     let details = json!({ "rung": probe.rung.name(), "why": why, "setting": mode.name() });
     let finding = Finding::fine("sandbox", words(probe.rung)).with(details);
@@ -130,5 +134,38 @@ const fn words(rung: Rung) -> &'static str {
         Rung::Overlay => "sealed: auditors work on throw-away copies",
         Rung::Fingerprint => "not sealed; the workspace is compared before and after an audit",
         Rung::None => "neither sealed nor compared",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_without_seals_is_a_problem_only_where_the_settings_require_one() {
+        let unsealed = Probe {
+            rung: Rung::Fingerprint,
+            why_not_higher: Some("user namespaces are off".to_owned()),
+        };
+        for (mode, status) in [
+            (SandboxMode::Require, Status::Problem),
+            (SandboxMode::Prefer, Status::Warning),
+        ] {
+            let finding = judged(mode, &unsealed);
+            assert_eq!(finding.status, status);
+            assert!(
+                finding.why[0].contains("user namespaces are off"),
+                "{finding:?}"
+            );
+        }
+        let sealed = Probe {
+            rung: Rung::Overlay,
+            why_not_higher: None,
+        };
+        assert_eq!(judged(SandboxMode::Require, &sealed).status, Status::Ok);
+        assert_eq!(
+            judged(SandboxMode::Off, &none("off")).status,
+            Status::Warning
+        );
     }
 }
