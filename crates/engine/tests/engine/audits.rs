@@ -2,10 +2,10 @@
 
 use goal_engine::{
     AuditOutcome, AuditorEvent, Event, Inspection, OpenCause, OpenFailure, Phase, Prepared, Rung,
-    Settings, StopKind, WorkspaceSummary,
+    Settings, StopKind,
 };
 
-use crate::rig::{Rig, answer, branch_with, restart, saved_goal};
+use crate::rig::{Rig, answer, branch_with, restart, saved_goal, workspace};
 
 fn pursuing() -> Rig {
     let mut rig = Rig::new();
@@ -565,18 +565,6 @@ fn what_a_pause_keeps_of_others_words_is_bounded() {
 }
 
 // The workspace
-
-fn workspace(digest: &str) -> WorkspaceSummary {
-    WorkspaceSummary {
-        digest: digest.to_owned(),
-        files: 1,
-        bytes: 1,
-        commit: None,
-        repositories: String::new(),
-        rules: String::new(),
-        parts: std::collections::BTreeMap::new(),
-    }
-}
 
 fn watched(rung: Rung, changed: &[&str], forgiven: &[&str]) -> Rig {
     let mut rig = pursuing();

@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 use goal_engine::{
     Activity, AuditOutcome, AuditorEvent, Clocks, Command, CompactionEnded, CoreRestart, Effect,
-    Ended, Engine, Event, Goal, GoalTag, GoalTool, MessageDetails, Monotonic, OpenCause, Phase,
-    Prepared, Proposal, Recovered, RunSettled, Rung, SavedGoal, SessionOpened, Settings, Settling,
-    StatusView, StopKind, ToolFinished, ToolInvoked, WallClock,
+    Ended, Engine, Event, Goal, GoalTag, GoalTool, Inspection, MessageDetails, Monotonic,
+    OpenCause, Phase, Prepared, Proposal, Recovered, RunSettled, Rung, SavedGoal, SessionOpened,
+    Settings, Settling, StatusView, StopKind, ToolFinished, ToolInvoked, WallClock,
 };
 use proptest::prelude::*;
 
-use crate::rig::{LONG_REPLY, answer, facts};
+use crate::rig::{LONG_REPLY, answer, facts, workspace};
 
 /// Something that may happen. What cannot happen where the host stands is skipped.
 #[derive(Debug, Clone)]
@@ -21,12 +21,18 @@ enum Op {
     Deliver,
     Wait(u64),
     Command(&'static str),
-    Answer { yes: bool },
+    Answer {
+        yes: bool,
+    },
     Prompt,
     Begin,
-    Work { error: bool },
+    Work {
+        error: bool,
+    },
     TurnEnds,
-    Call { update: bool },
+    Call {
+        update: bool,
+    },
     Auditor(AuditorOp),
     Settle(SettleOp),
     Decide,
@@ -34,12 +40,22 @@ enum Op {
     Abort,
     Interrupt,
     CompactionStarts,
-    CompactionEnds { cancelled: bool },
-    CompactsInRun { lost: bool },
-    ToolsBecome { active: bool },
+    CompactionEnds {
+        cancelled: bool,
+    },
+    CompactsInRun {
+        lost: bool,
+    },
+    ToolsBecome {
+        active: bool,
+    },
     Leave,
     MoveInTree,
-    LoseCore { again: bool },
+    LoseCore {
+        again: bool,
+    },
+    /// The driver answers: what it found before or after an audit.
+    Look(LookOp),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +114,19 @@ fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::Leave),
         1 => Just(Op::MoveInTree),
         1 => any::<bool>().prop_map(|again| Op::LoseCore { again }),
+        10 => prop::sample::select(vec![
+            LookOp::Unwatched, LookOp::Unwatched, LookOp::Same(Rung::Overlay), LookOp::Same(Rung::Fingerprint),
+            LookOp::Changed(Rung::Overlay), LookOp::Changed(Rung::Fingerprint), LookOp::Fails,
+        ]).prop_map(Op::Look),
     ]
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LookOp {
+    Unwatched,
+    Same(Rung),
+    Changed(Rung),
+    Fails,
 }
 
 /// A run of the host.
@@ -128,6 +156,10 @@ struct Host {
     now: u64,
     fresh: u64,
     history: Vec<(Clocks, Event, Vec<Effect>)>,
+    /// What the driver was asked to look at and has not answered.
+    looks: VecDeque<Effect>,
+    /// The audit whose workspace changed, if any.
+    changed: Option<u64>,
     /// Asked for and not yet performed.
     pipe: VecDeque<Effect>,
     branch: Vec<Entry>,
@@ -159,6 +191,8 @@ impl Host {
             now: 1_000,
             fresh: 0,
             history: Vec::new(),
+            looks: VecDeque::new(),
+            changed: None,
             pipe: VecDeque::new(),
             branch: Vec::new(),
             run: None,
@@ -251,15 +285,11 @@ impl Host {
             self.engine.handle(clocks, event.clone(), &mut out);
             self.check(&event, before.as_ref(), &out);
             for effect in &out {
-                if let Effect::PrepareAudit(prepare) = effect {
-                    events.push_back(Event::AuditPrepared {
-                        audit: prepare.audit,
-                        prepared: Ok(Box::new(Prepared {
-                            rung: Rung::None,
-                            seal: None,
-                            before: None,
-                        })),
-                    });
+                if matches!(
+                    effect,
+                    Effect::PrepareAudit(_) | Effect::InspectWorkspace { .. }
+                ) {
+                    self.looks.push_back(effect.clone());
                 }
             }
             self.pipe.extend(out.iter().cloned());
@@ -275,6 +305,14 @@ impl Host {
         }
         for effect in out {
             self.check_effect(event, effect, out);
+        }
+        if let Event::WorkspaceInspected { audit, inspection } = event
+            && (self.changed == Some(*audit) || inspection.is_err())
+        {
+            assert!(
+                !out.iter().any(is_approval),
+                "approved on a workspace that changed"
+            );
         }
         self.check_pause(event, before, out);
         self.check_end(event, before, out);
@@ -612,7 +650,53 @@ impl Host {
                 }
             }
             Op::LoseCore { again } => self.lose_core(*again),
+            Op::Look(op) => self.looks(*op),
         }
+    }
+
+    /// The driver has looked at the workspace; its answer may be for an audit that is over.
+    fn looks(&mut self, op: LookOp) {
+        let Some(asked) = self.looks.pop_front() else {
+            return;
+        };
+        let event = if let Effect::PrepareAudit(prepare) = asked {
+            let audit = prepare.audit;
+            let prepared = match op {
+                LookOp::Fails => Err("no seal".to_owned()),
+                LookOp::Unwatched => Ok(Box::new(Prepared {
+                    rung: Rung::None,
+                    seal: None,
+                    before: None,
+                })),
+                LookOp::Same(rung) | LookOp::Changed(rung) => Ok(Box::new(Prepared {
+                    rung,
+                    seal: None,
+                    before: Some(workspace("same")),
+                })),
+            };
+            Event::AuditPrepared { audit, prepared }
+        } else if let Effect::InspectWorkspace { audit, .. } = asked {
+            let changed = matches!(op, LookOp::Changed(_));
+            self.changed = changed.then_some(audit);
+            let inspection = match op {
+                LookOp::Fails => Err("no such folder".to_owned()),
+                LookOp::Unwatched | LookOp::Same(_) | LookOp::Changed(_) => {
+                    Ok(Box::new(Inspection {
+                        after: workspace("same"),
+                        changed: if changed {
+                            vec!["a.rs".to_owned()]
+                        } else {
+                            Vec::new()
+                        },
+                        forgiven: Vec::new(),
+                    }))
+                }
+            };
+            Event::WorkspaceInspected { audit, inspection }
+        } else {
+            return;
+        };
+        self.tell(event);
     }
 
     fn in_turn(&self) -> bool {
@@ -853,6 +937,7 @@ impl Host {
             run.over |= run.settling;
             run.settling = false;
         }
+        self.looks.clear();
         self.engine = Engine::new(settings());
         self.history.clear();
         let pursued = self.pursued.clone();
@@ -875,6 +960,7 @@ impl Host {
             self.begin();
             self.deliver();
             self.compaction_ends(false);
+            self.looks(LookOp::Unwatched);
             self.deliver();
             if self.run.is_some() {
                 self.cancel_calls();
@@ -925,6 +1011,10 @@ impl Host {
             assert_eq!(&again, out, "at {event:?}");
         }
     }
+}
+
+fn is_approval(effect: &Effect) -> bool {
+    matches!(effect, Effect::SaveAudit(record) if record.details.outcome == AuditOutcome::Approved)
 }
 
 fn is_save(effect: &Effect) -> bool {

@@ -9,7 +9,7 @@ use goal_engine::{
     Event, Gate, Goal, GoalMessage, GoalTag, GoalTool, HostFacts, Inspection, Level, ModelInfo,
     ModelRef, Monotonic, Objective, OpenAuditor, OpenCause, Phase, Prepared, Proposal, Recovered,
     RunSettled, Rung, SavedGoal, SessionOpened, Settings, Settling, StopKind, ToolAnswer,
-    ToolFinished, ToolInvoked, Totals, Usage, WallClock,
+    ToolFinished, ToolInvoked, Totals, Usage, WallClock, WorkspaceSummary,
 };
 
 /// Longer than any text of a goal, and equal from run to run.
@@ -670,5 +670,18 @@ pub(crate) fn restart(pursued: Option<GoalTag>) -> CoreRestart {
         full_message_present: true,
         headless: false,
         stopped: false,
+    }
+}
+
+/// A workspace as a look found it.
+pub(crate) fn workspace(digest: &str) -> WorkspaceSummary {
+    WorkspaceSummary {
+        digest: digest.to_owned(),
+        files: 1,
+        bytes: 1,
+        commit: None,
+        repositories: String::new(),
+        rules: String::new(),
+        parts: std::collections::BTreeMap::new(),
     }
 }
