@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use goal_tests::moment::work;
-use goal_tests::{Pi, PiOptions, Reply, Script, install};
+use goal_tests::{EXECUTOR, Pi, PiOptions, Reply, Script, Steps, install};
 use serde_json::{Value, json};
 
 /// What the auditor found missing.
@@ -107,4 +109,108 @@ fn a_goal_refused_mended_and_approved_is_told_in_every_form() {
     ] {
         assert!(page.contains(words), "`{words}` is not in {page}");
     }
+}
+
+/// Work whose output pushes what came before out of what a compaction keeps.
+fn long_work() -> Reply {
+    Reply::call("bash", json!({ "command": "seq 300" }))
+}
+
+fn runs(pi: &Pi) -> Vec<String> {
+    let data: Value = serde_json::from_str(&report(pi, "json")).unwrap();
+    let runs = data["goals"][0]["runs"].as_array().unwrap();
+    let told = |run: &Value| {
+        let name = |field: &str| run[field].as_str().unwrap().to_owned();
+        let (calls, compactions) = (&run["callsOk"], &run["compactions"]);
+        format!(
+            "{} {} {calls} {compactions}",
+            name("origin"),
+            name("result")
+        )
+    };
+    runs.iter().map(told).collect()
+}
+
+#[test]
+fn a_compaction_inside_a_run_an_overflow_and_a_message_of_the_user_are_told_in_their_runs() {
+    let stop = || Reply::status(401, "enough");
+    let tight = |steps: Steps| {
+        let options =
+            PiOptions::new(Script::new().executor(steps)).context_window(EXECUTOR, 10_000);
+        Pi::start(options.setting("retry.enabled", json!(false)))
+    };
+    let full = long_work().prompt_tokens(9_000);
+    let pi = tight(Steps::of([
+        long_work(),
+        full,
+        work(),
+        Reply::text("after"),
+        stop(),
+    ]));
+    let mark = pi.goal("Count");
+    pi.wait_paused(mark);
+    assert_eq!(runs(&pi), ["start work 3 1", "continuation error 0 0"]);
+
+    pi.new_session();
+    let overflow = Reply::status(400, "prompt is too long: 9 tokens > 8 maximum");
+    let steps = [long_work(), overflow, work(), Reply::text("after"), stop()];
+    pi.server().set(EXECUTOR, steps);
+    let mark = pi.goal("Count again");
+    pi.wait_paused(mark);
+    assert_eq!(runs(&pi), ["start work 2 1", "continuation error 0 0"]);
+
+    pi.new_session();
+    let steps = [
+        work(),
+        Reply::status(500, "overloaded"),
+        work(),
+        Reply::text("after"),
+        stop(),
+    ];
+    pi.server().set(EXECUTOR, steps);
+    let mark = pi.goal("Count once more");
+    pi.wait_back_off(mark);
+    let mark = pi.prompt("Go on");
+    pi.wait_paused(mark);
+    assert_eq!(
+        runs(&pi),
+        ["start error 1 0", "user work 1 0", "continuation error 0 0"]
+    );
+}
+
+#[test]
+fn a_run_the_user_woke_behind_a_compaction_is_one_run() {
+    let works = Arc::new(AtomicBool::new(false));
+    let switch = Arc::clone(&works);
+    let executor = [
+        long_work(),
+        Reply::text("a full context").prompt_tokens(9_000),
+        Reply::status(500, "overloaded"),
+        work(),
+        Reply::text("after"),
+        Reply::status(401, "enough"),
+    ];
+    let summaries = Steps::choose(move |_| {
+        if switch.load(Ordering::Relaxed) {
+            Reply::text("A summary.")
+        } else {
+            Reply::status(400, "no summaries today")
+        }
+    });
+    let script = Script::new().executor(executor).compaction(summaries);
+    let options = PiOptions::new(script).context_window(EXECUTOR, 10_000);
+    let pi = Pi::start(options.setting("retry.enabled", json!(false)));
+    let mark = pi.goal("Count");
+    pi.wait_back_off(mark);
+    works.store(true, Ordering::Relaxed);
+    let mark = pi.prompt("Go on");
+    pi.wait_paused(mark);
+    assert_eq!(pi.session().full_messages(), 2);
+    let told = runs(&pi);
+    let results: Vec<&str> = told
+        .iter()
+        .filter_map(|run| run.split(' ').nth(1))
+        .collect();
+    assert_eq!(results, ["work", "error", "work", "error"], "{told:?}");
+    assert!(told[2].starts_with("user "), "{told:?}");
 }

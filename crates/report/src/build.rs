@@ -8,7 +8,7 @@ use std::path::Path;
 use goal_prompts::safe::for_display;
 use goal_protocol::{AuditWire, EntryWire, GoalWire, MessageDetailsWire, SAVED_VERSION};
 
-use crate::chronicle::{Chronicle, answered, state_of};
+use crate::chronicle::{Chronicle, state_of};
 use crate::entry::What;
 use crate::model::{Goal, Origin, Report, Run, Spent, Standing, VERSION};
 use crate::session::{self, Entry, SessionFile};
@@ -143,20 +143,17 @@ impl Historian {
             What::User => self.user(at),
             What::Assistant(answer) => {
                 self.claim = answer.claims.iter().flatten().last().cloned();
-                self.in_run(at, |told, run| answered(told, run, &answer));
+                self.in_open(|told| told.answered(at, &answer));
             }
-            What::ToolResult { ours, failed } => self.in_run(at, |_, run| match (ours, failed) {
+            What::ToolResult { ours, failed } => self.in_run(at, |run| match (ours, failed) {
                 (true, _) => run.goal_calls += 1,
                 (false, true) => run.calls_failed += 1,
                 (false, false) => run.calls_ok += 1,
             }),
-            What::Compaction(usage) => self.in_run(at, |_, run| {
-                run.compactions += 1;
-                run.spent.add(&Spent::from(&usage));
-            }),
-            What::Usage(usage) => {
-                self.in_run(at, |_, run| run.spent.add(&Spent::from(&usage)));
+            What::Compaction(usage) => {
+                self.in_open(|told| told.compacted(at, &Spent::from(&usage)));
             }
+            What::Usage(usage) => self.in_run(at, |run| run.spent.add(&Spent::from(&usage))),
             What::Other => {}
         }
     }
@@ -236,13 +233,17 @@ impl Historian {
             let generation = told.saved.generation;
             told.begin(at, generation, Origin::User);
         } else {
-            self.in_run(at, |_, run| run.user_messages += 1);
+            self.in_run(at, |run| run.user_messages += 1);
         }
     }
 
-    fn in_run(&mut self, at: u64, what: impl FnOnce(&mut bool, &mut Run)) {
+    fn in_run(&mut self, at: u64, what: impl FnOnce(&mut Run)) {
+        self.in_open(|told| told.in_run(at, what));
+    }
+
+    fn in_open(&mut self, what: impl FnOnce(&mut Chronicle)) {
         if let Some(told) = self.open.and_then(|open| self.goals.get_mut(open)) {
-            told.in_run(at, what);
+            what(told);
         }
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct Chronicle {
     saved_at: u64,
     /// The last answer of the open run was an error.
     pub(crate) failed: bool,
+    /// The context was compacted since the last answer.
+    pub(crate) compacted: bool,
 }
 
 impl Chronicle {
@@ -46,6 +48,7 @@ impl Chronicle {
             saved,
             saved_at: at,
             failed: false,
+            compacted: false,
         };
         let objective = Some(told.goal.objective.clone());
         let set = Happening {
@@ -166,19 +169,12 @@ impl Chronicle {
         };
         self.goal.history.push(happening);
         self.goal.audits.push(audit);
-        self.in_run(at, |_, _| {});
+        self.in_run(at, |_| {});
     }
 
     /// Our message begins a run, unless it only tells the goal again after a compaction.
     pub(crate) fn continued(&mut self, at: u64, message: &MessageDetailsWire, same_goal: bool) {
-        let told_again = same_goal
-            && self
-                .goal
-                .runs
-                .last()
-                .is_some_and(|run| run.generation == message.generation && run.compactions > 0)
-            && message.full
-            && message.seq == self.saved.totals.continuations;
+        let told_again = same_goal && self.is_told_again(message);
         self.goal.active_ms = self.goal.active_ms.max(message.totals.active_ms);
         self.saved_at = at;
         self.saved.totals.clone_from(&message.totals);
@@ -191,6 +187,18 @@ impl Chronicle {
             _ => Origin::Continuation,
         };
         self.begin(at, message.generation, origin);
+    }
+
+    /// The run that is open goes on with the message: it has the number of the one before, and comes
+    /// where a compaction took that away, in a run or before its first answer.
+    fn is_told_again(&self, message: &MessageDetailsWire) -> bool {
+        let Some(run) = self.goal.runs.last() else {
+            return false;
+        };
+        message.full
+            && message.generation == run.generation
+            && message.seq == self.saved.totals.continuations
+            && (self.compacted || run.turns == 0)
     }
 
     /// What began the first run of a generation.
@@ -232,11 +240,28 @@ impl Chronicle {
         });
     }
 
-    pub(crate) fn in_run(&mut self, at: u64, what: impl FnOnce(&mut bool, &mut Run)) {
+    /// The agent's model answered.
+    pub(crate) fn answered(&mut self, at: u64, answer: &Assistant) {
+        self.failed = answer.failed;
+        self.compacted = false;
+        self.in_run(at, |run| note(run, answer));
+    }
+
+    /// The context was compacted.
+    pub(crate) fn compacted(&mut self, at: u64, spent: &Spent) {
+        self.compacted = true;
+        self.in_run(at, |run| {
+            run.compactions += 1;
+            run.spent.add(spent);
+        });
+    }
+
+    /// Something happened in the open run.
+    pub(crate) fn in_run(&mut self, at: u64, what: impl FnOnce(&mut Run)) {
         let Some(run) = self.goal.runs.last_mut() else {
             return;
         };
-        what(&mut self.failed, run);
+        what(run);
         run.ended_at = run.ended_at.max(at);
         // The file has the active time of some moments only; signs of work fill the gaps.
         if self.goal.state.standing == Standing::Pursuing {
@@ -256,11 +281,10 @@ impl Chronicle {
     }
 }
 
-/// The agent's model answered in a run.
-pub(crate) fn answered(failed: &mut bool, run: &mut Run, answer: &Assistant) {
+/// What an answer adds to its run.
+fn note(run: &mut Run, answer: &Assistant) {
     run.turns += 1;
     run.aborted = answer.aborted;
-    *failed = answer.failed;
     // Until the run is over, its result says how it would end here.
     run.result = if answer.failed {
         RunResult::Error

@@ -81,6 +81,33 @@ fn a_goal_told_again_after_a_compaction_begins_no_run() {
 }
 
 #[test]
+fn a_goal_told_again_in_the_run_that_the_user_woke_begins_no_run() {
+    let mut tape = begun();
+    tape.answer("", "error");
+    // pi compacts before it takes the user's message up.
+    tape.compaction();
+    tape.user("Go on.");
+    tape.message(0, true);
+    tape.call("bash", true);
+    let goal = only_goal(&tape);
+    let results: Vec<_> = goal.runs.iter().map(|run| run.result).collect();
+    assert_eq!(results, [RunResult::Error, RunResult::Work]);
+    assert_eq!(goal.runs[1].origin, Origin::User);
+}
+
+#[test]
+fn a_run_that_a_restarted_core_begins_anew_is_a_run_of_its_own() {
+    let mut tape = begun();
+    tape.compaction();
+    tape.call("bash", true);
+    tape.answer("Half done.", "stop");
+    // The core was lost at the boundary: the goal goes on with the same number.
+    tape.message(0, true);
+    tape.call("bash", true);
+    assert_eq!(only_goal(&tape).runs.len(), 2);
+}
+
+#[test]
 fn a_message_of_the_user_steers_a_run_or_begins_one_after_an_error() {
     let mut tape = begun();
     tape.user("Mind the rhyme.");
