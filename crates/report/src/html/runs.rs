@@ -49,7 +49,7 @@ fn strip(goal: &Goal, index: usize) -> Markup {
         .filter(|h| h.event == Event::Paused)
         .peekable();
     markup! {
-        div.strip.few[!folded].many[goal.runs.len() > MANY] role="img" aria-label=(label(goal)) {
+        div.strip.few[!folded].many[goal.runs.len() > MANY] role="group" aria-label=(label(goal)) {
             @for run in &goal.runs {
                 @for rest in rests_before(&mut rests, run) {
                     i.rest title=(words::happening(goal, rest)) {}

@@ -154,7 +154,7 @@ fn hostile_text_changes_nothing_of_a_markdown_pages_structure() {
 
 #[test]
 fn a_text_with_fences_of_its_own_closes_none_of_ours() {
-    let text = "```\nout\n``````text\n# Heading\n~~~\n";
+    let text = "```\nout\n``````\n# Heading\n~~~\n";
     let page = markdown(&report(&session_of(text)));
     let headings = structure(&page)
         .into_iter()

@@ -25,7 +25,7 @@ fn events(goal: &Goal) -> Vec<Event> {
 #[test]
 fn a_run_is_told_by_what_came_of_it() {
     type Play = fn(&mut Tape);
-    let runs: [(RunResult, Play); 9] = [
+    let runs: [(RunResult, Play); 10] = [
         (RunResult::Lost, |_| {}),
         (RunResult::Empty, |tape| tape.answer("I will.", "stop")),
         (RunResult::Empty, |tape| tape.call("bash", false)),
@@ -35,6 +35,10 @@ fn a_run_is_told_by_what_came_of_it() {
             tape.audit(1, "disapproved", "done")
         }),
         (RunResult::Aborted, |tape| tape.answer("", "aborted")),
+        (RunResult::Work, |tape| {
+            tape.call("bash", true);
+            tape.answer("", "aborted");
+        }),
         (RunResult::Error, |tape| {
             tape.call("bash", true);
             tape.answer("", "error");
