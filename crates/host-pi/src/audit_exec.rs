@@ -17,6 +17,8 @@ const EXIT_CANNOT_RUN: u8 = 126;
 const EXIT_NOT_FOUND: u8 = 127;
 /// As a shell has it: plus the number of the signal.
 const EXIT_SIGNAL_BASE: u8 = 128;
+/// Number of the signal that cannot be caught.
+const KILLED: u8 = 9;
 
 pub(crate) fn run(args: &AuditExecArgs) -> ExitCode {
     let command = SealedCommand {
@@ -43,6 +45,10 @@ fn exit_code(outcome: &Outcome, args: &AuditExecArgs) -> u8 {
         Outcome::Killed(signal) => u8::try_from(*signal)
             .unwrap_or(0)
             .saturating_add(EXIT_SIGNAL_BASE),
+        Outcome::Lost => {
+            eprintln!("goal-auditor: the seal went away, and the command with it");
+            EXIT_SIGNAL_BASE + KILLED
+        }
         Outcome::TimedOut => {
             let limit = args.timeout_ms.unwrap_or(0);
             eprintln!("goal-auditor: killed after {limit} ms");

@@ -19,8 +19,8 @@
 //!    signal): start it from one that stays.
 //! 4. Each command: `goal-auditor audit-exec --join PATH [--timeout-ms N] -- PROGRAM ARG…`, in the
 //!    working folder, with the environment and streams it shall have. The exit code is the
-//!    command's; 124 timed out, 125 no seal (nothing ran), 126 and 127 as a shell, 128 + signal. Kill
-//!    it, and the command is killed with all it has started.
+//!    command's; 124 timed out, 125 no seal (nothing ran), 126 and 127 as a shell, 128 + signal
+//!    (137 if the seal itself went away). Kill it, and the command is killed with all it has started.
 //! 5. [`fingerprint::take_after`] and [`fingerprint::compare`] after the verdict; on a lower rung
 //!    [`fingerprint::Changes::take_by_products`] sets apart what tests leave.
 //! 6. For the record of an approval, [`fingerprint::Summary::of`] a fingerprint taken with
@@ -108,6 +108,9 @@ pub enum Outcome {
     Killed(i32),
     /// Its time was up.
     TimedOut,
+    /// The seal went away while it ran, and the command with it; or the command killed all it could,
+    /// its own runner too.
+    Lost,
     /// It could not be started.
     NotRun(io::Error),
 }

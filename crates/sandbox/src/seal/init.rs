@@ -54,7 +54,7 @@ pub(super) fn start(plan: &Plan, source: Source) -> Result<Held, SealError> {
     let side = sys::clone(namespaces(plan.network))
         .doing(|| "making namespaces (user namespaces may be switched off)".to_owned())?;
     let init = match side {
-        Side::Child => be_init(plan, &source, ends),
+        Side::Child => be_init(plan, source, ends),
         Side::Parent(init) => init,
     };
     drop((ends, source));
@@ -122,9 +122,9 @@ fn identity(map: &str) -> String {
     extents.collect()
 }
 
-fn be_init(plan: &Plan, source: &Source, ends: Ends) -> ! {
+fn be_init(plan: &Plan, source: Source, ends: Ends) -> ! {
     let Ends { lifeline, report } = ends;
-    let made = prepare(plan, source, &lifeline, &report);
+    let made = prepare(plan, &source, &lifeline, &report);
     let text = match &made {
         Ok(()) => MADE.to_vec(),
         Err(error) => format!("{}\0{}", error.doing, error.why).into_bytes(),
@@ -176,18 +176,20 @@ pub(super) fn point_streams_at(null: &File) -> io::Result<()> {
 }
 
 /// Serves until the keeper is gone.
-fn serve(source: &Source, lifeline: &OwnedFd) -> ! {
+fn serve(source: Source, lifeline: &OwnedFd) -> ! {
     // Whatever loses its parent in here becomes a child of this process.
     sys::reap_automatically(true);
     let listener = match source {
         Source::Listener(listener) => Some(listener),
         Source::Client(client) => {
             if let Ok(Side::Child) = sys::fork() {
-                runner::run(client);
+                runner::run(&client);
             }
+            // Ours is closed with this: when the runner is gone, the client must see the end.
             None
         }
     };
+    let listener = listener.as_ref();
     loop {
         let mut waited_for = vec![PollFd::new(lifeline, PollFlags::IN)];
         waited_for.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
