@@ -5,9 +5,6 @@
 //! and after ([`fingerprint`]). The crate knows nothing of goals, audits or prompts, decides nothing
 //! about them, and starts no thread in a process that makes namespaces.
 //!
-//! **Not wired into audits yet:** the library and the binary's commands work by themselves, but no
-//! audit uses them; until one does, every audit is on the rung [`Rung::None`].
-//!
 //! # How an audit uses it
 //! 1. [`probe`] at session start, with the binary's own path: the rung, and why not a higher one.
 //! 2. [`fingerprint::take`] with [`fingerprint::Content::Recent`] before the first prompt.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   keeper (audit-seal)     the caller's namespaces; ends with its standard input or its parent
-//!   ├ janitor               removes the socket when the keeper is gone, however it went
+//!   ├ janitor               makes the socket; removes it when the keeper is gone, however it went
 //!   └ process 1             in all namespaces; ends with the keeper, and everything inside with it
 //!     ├ runner              one a client: reaper of its command; kills it whole
 //!     │ └ command …
@@ -12,6 +12,7 @@
 mod client;
 mod confine;
 mod init;
+mod janitor;
 mod plan;
 mod root;
 mod runner;
@@ -19,21 +20,18 @@ mod sys;
 mod wire;
 
 use std::io::{self, Read as _};
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, getppid, pidfd_open, set_parent_process_death_signal,
-    waitpid,
+    PidfdFlags, Signal, WaitOptions, getppid, pidfd_open, set_parent_process_death_signal, waitpid,
 };
 
 pub use self::confine::PROCESSES_MAX;
 use self::init::{Held, Source};
+use self::janitor::Janitor;
 use self::plan::Plan;
-use self::sys::Side;
 use crate::error::{Doing as _, SealError};
 use crate::{Outcome, SealOptions, SealedCommand};
 
@@ -41,8 +39,7 @@ use crate::{Outcome, SealOptions, SealedCommand};
 /// process ends, in any way.
 pub struct Seal {
     held: Held,
-    janitor: Pid,
-    lifeline: OwnedFd,
+    janitor: Janitor,
 }
 
 impl Seal {
@@ -52,28 +49,16 @@ impl Seal {
     /// # Errors
     /// When the seal cannot be made here, and why.
     pub fn hold(options: &SealOptions, socket: &Path) -> Result<Self, SealError> {
-        let doing = || "starting the seal".to_owned();
         begin()?;
         let plan = Plan::new(options)?;
-        let listener = init::listen(socket)?;
-        let (keeper, lifeline) = pipe_with(PipeFlags::CLOEXEC).doing(doing)?;
-        let janitor = match sys::fork().doing(doing)? {
-            Side::Child => runner::be_janitor(socket, &keeper),
-            Side::Parent(janitor) => janitor,
-        };
-        drop(keeper);
-        let held = match init::start(&plan, Source::Listener(listener)) {
-            Ok(held) => held,
+        let (janitor, listener) = Janitor::start(socket)?;
+        match init::start(&plan, Source::Listener(listener)) {
+            Ok(held) => Ok(Self { held, janitor }),
             Err(error) => {
-                dismiss(lifeline, janitor);
-                return Err(error);
+                janitor.dismiss();
+                Err(error)
             }
-        };
-        Ok(Self {
-            held,
-            janitor,
-            lifeline,
-        })
+        }
     }
 
     /// Waits until standard input ends, or the seal's first process does; then ends the seal.
@@ -100,13 +85,8 @@ impl Seal {
                 break;
             }
         }
-        let Self {
-            held,
-            janitor,
-            lifeline,
-        } = self;
-        end(held);
-        dismiss(lifeline, janitor);
+        end(self.held);
+        self.janitor.dismiss();
         Ok(())
     }
 }
@@ -116,11 +96,6 @@ fn end(held: Held) {
     let init = held.init;
     drop(held);
     let _ = waitpid(Some(init), WaitOptions::empty());
-}
-
-fn dismiss(lifeline: OwnedFd, janitor: Pid) {
-    drop(lifeline);
-    let _ = waitpid(Some(janitor), WaitOptions::empty());
 }
 
 /// Runs one command in a seal of its own.

@@ -5,7 +5,6 @@ use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, SocketType};
@@ -214,16 +213,4 @@ fn accept(listener: &UnixListener) {
     if let Ok(Side::Child) = sys::fork() {
         runner::run(&client);
     }
-}
-
-/// Binds the socket of a seal: only its user may connect.
-pub(super) fn listen(socket: &Path) -> Result<UnixListener, SealError> {
-    let doing = || format!("listening at {}", socket.display());
-    let before = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
-    let listener = UnixListener::bind(socket).doing(doing);
-    rustix::process::umask(before);
-    let listener = listener?;
-    // A client that is gone again must not make the accept wait.
-    listener.set_nonblocking(true).doing(doing)?;
-    Ok(listener)
 }

@@ -3,7 +3,7 @@
 //! The runner is the reaper of all that its command starts, so that a command that ran out of time,
 //! or lost its client, can be killed whole, daemons included.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -19,8 +19,8 @@ use rustix::process::{
     set_child_subreaper, wait,
 };
 
+use super::sys;
 use super::wire::{self, Answer, Request};
-use super::{init, sys};
 
 /// How often the children of what has ended are reaped.
 const REAP_EVERY: Duration = Duration::from_millis(250);
@@ -240,27 +240,4 @@ fn parent_of(pid: i32) -> Option<Pid> {
     let after_name = stat.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(&stat[after_name + 1..]).ok()?;
     Pid::from_raw(rest.split_ascii_whitespace().nth(1)?.parse().ok()?)
-}
-
-/// The janitor of a seal's socket: removes it when the keeper is gone, however it went.
-pub(super) fn be_janitor(socket: &Path, keeper: &OwnedFd) -> ! {
-    let this = fs::symlink_metadata(socket).ok();
-    if let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
-        let _ = init::point_streams_at(&null);
-    }
-    let _ = rustix::process::setsid();
-    let _ = sys::close_descriptors_from(3, &[std::os::fd::AsRawFd::as_raw_fd(keeper)]);
-    let mut nothing = [0];
-    while rustix::io::read(keeper, &mut nothing) == Err(rustix::io::Errno::INTR) {}
-    // Only its own: another seal may have taken the name since.
-    if same_file(this.as_ref(), fs::symlink_metadata(socket).ok().as_ref()) {
-        let _ = fs::remove_file(socket);
-    }
-    sys::exit_now(0)
-}
-
-fn same_file(one: Option<&fs::Metadata>, other: Option<&fs::Metadata>) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let id = |data: &fs::Metadata| (data.dev(), data.ino());
-    one.is_some() && one.map(id) == other.map(id)
 }
