@@ -4,11 +4,7 @@
 //! The sealed ones run the binary `target/release/goal-auditor` (or what `GOAL_AUDITOR_BIN` names):
 //! `cargo build --release -p goal-auditor && cargo bench -p goal-benches --bench sandbox`.
 
-#![expect(
-    clippy::unwrap_used,
-    missing_docs,
-    reason = "a bench fails by panicking, and criterion's macro writes a function"
-)]
+#![expect(clippy::unwrap_used, reason = "a bench fails by panicking")]
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
