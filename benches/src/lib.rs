@@ -1,1 +1,1 @@
-//! To be written.
+//! Criterion benches of the core, in `benches/`. There is nothing to call here.

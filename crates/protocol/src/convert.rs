@@ -29,23 +29,7 @@ const WRITING_TOOLS: [&str; 2] = ["write", "edit"];
 pub fn event(wire: EventWire, config_path: Option<&str>) -> Option<Event> {
     Some(match wire {
         EventWire::Hello { .. } | EventWire::Ping => return None,
-        EventWire::SessionOpened {
-            cause,
-            records,
-            audit_lost,
-            has_ui,
-            model,
-            cwd: _, // For the driver, which looks at the workspace itself.
-        } => {
-            let mut branch = read_branch(&records);
-            branch.audit_lost = audit_lost;
-            Event::SessionOpened(Box::new(SessionOpened {
-                cause: open_cause(cause),
-                branch,
-                has_ui,
-                model: model.map(model_ref),
-            }))
-        }
+        wire @ EventWire::SessionOpened { .. } => return session_opened(wire),
         EventWire::SessionLeft => Event::SessionLeft,
         EventWire::Command { text, host } => Event::Command(Command {
             text,
@@ -60,55 +44,10 @@ pub fn event(wire: EventWire, config_path: Option<&str>) -> Option<Event> {
         EventWire::RunStarted => Event::RunStarted,
         EventWire::UserMessage => Event::UserMessage,
         EventWire::TurnEnded { broken_off } => Event::TurnEnded { broken_off },
-        EventWire::ToolFinished {
-            tool,
-            is_error,
-            ran,
-            aborted,
-            error,
-        } => Event::ToolFinished(ToolFinished {
-            ours: OUR_TOOLS.contains(&tool.as_str()),
-            writes: WRITING_TOOLS.contains(&tool.as_str()),
-            tool,
-            is_error,
-            ran,
-            aborted,
-            error,
-        }),
-        EventWire::ToolInvoked {
-            call_id,
-            tool,
-            status,
-            summary,
-            turn,
-            cwd,
-        } => {
-            let tool = goal_tool(tool);
-            Event::ToolInvoked(ToolInvoked {
-                call_id,
-                tool,
-                status,
-                summary,
-                turn,
-                cwd,
-            })
-        }
+        wire @ EventWire::ToolFinished { .. } => return tool_finished(wire),
+        wire @ EventWire::ToolInvoked { .. } => return tool_invoked(wire),
         EventWire::ToolCancelled { call_id } => Event::ToolCancelled { call_id },
-        EventWire::Settling {
-            failed,
-            provider_aborted,
-            error,
-            final_text,
-            tools_active,
-            full_message_present,
-        } => Event::Settling(Settling {
-            failed,
-            provider_aborted,
-            error,
-            final_text,
-            tools_active,
-            full_message_present,
-        }),
+        wire @ EventWire::Settling { .. } => return settling(wire),
         EventWire::ProposalTaken { proposal } => Event::ProposalTaken { proposal },
         EventWire::ProposalYielded { proposal } => Event::ProposalYielded { proposal },
         EventWire::RunSettled {
@@ -141,6 +80,95 @@ pub fn event(wire: EventWire, config_path: Option<&str>) -> Option<Event> {
             event: auditor_event(event),
         },
     })
+}
+
+fn session_opened(wire: EventWire) -> Option<Event> {
+    let EventWire::SessionOpened {
+        cause,
+        records,
+        audit_lost,
+        has_ui,
+        model,
+        cwd: _, // For the driver, which looks at the workspace itself.
+    } = wire
+    else {
+        return None;
+    };
+    let mut branch = read_branch(&records);
+    branch.audit_lost = audit_lost;
+    Some(Event::SessionOpened(Box::new(SessionOpened {
+        cause: open_cause(cause),
+        branch,
+        has_ui,
+        model: model.map(model_ref),
+    })))
+}
+
+fn tool_finished(wire: EventWire) -> Option<Event> {
+    let EventWire::ToolFinished {
+        tool,
+        is_error,
+        ran,
+        aborted,
+        error,
+    } = wire
+    else {
+        return None;
+    };
+    Some(Event::ToolFinished(ToolFinished {
+        ours: OUR_TOOLS.contains(&tool.as_str()),
+        writes: WRITING_TOOLS.contains(&tool.as_str()),
+        tool,
+        is_error,
+        ran,
+        aborted,
+        error,
+    }))
+}
+
+fn tool_invoked(wire: EventWire) -> Option<Event> {
+    let EventWire::ToolInvoked {
+        call_id,
+        tool,
+        status,
+        summary,
+        turn,
+        cwd,
+    } = wire
+    else {
+        return None;
+    };
+    let tool = goal_tool(tool);
+    Some(Event::ToolInvoked(ToolInvoked {
+        call_id,
+        tool,
+        status,
+        summary,
+        turn,
+        cwd,
+    }))
+}
+
+fn settling(wire: EventWire) -> Option<Event> {
+    let EventWire::Settling {
+        failed,
+        provider_aborted,
+        error,
+        final_text,
+        tools_active,
+        full_message_present,
+    } = wire
+    else {
+        return None;
+    };
+    Some(Event::Settling(Settling {
+        failed,
+        provider_aborted,
+        error,
+        final_text,
+        tools_active,
+        full_message_present,
+    }))
 }
 
 /// What an engine's effect is on the wire; `None` for what the driver does by itself.
