@@ -163,18 +163,38 @@ fn recent(entries: &BTreeMap<PathBuf, Entry>) -> Vec<PathBuf> {
 }
 
 fn hash(taken: &mut Fingerprint, choose: impl FnOnce(&BTreeMap<PathBuf, Entry>) -> Vec<PathBuf>) {
-    for path in choose(&taken.entries) {
-        let Some(entry) = taken.entries.get_mut(&path) else {
+    let mut paths = choose(&taken.entries);
+    let is_file = |path: &PathBuf| {
+        taken
+            .entries
+            .get(path)
+            .is_some_and(|one| one.kind == Kind::File)
+    };
+    paths.retain(is_file);
+    for (path, hash) in hash_files(&taken.root, &paths) {
+        let Some(entry) = taken.entries.get_mut(path) else {
             continue;
         };
-        if entry.kind != Kind::File {
-            continue;
-        }
-        match hash_file(&taken.root.join(&path)) {
-            Ok(hash) => entry.content = Some(hash),
-            Err(_) => entry.unreadable = true,
-        }
+        entry.unreadable = hash.is_none();
+        entry.content = hash;
     }
+}
+
+/// Hashes files on all processors; `None` for one that cannot be read.
+fn hash_files<'a>(root: &Path, paths: &'a [PathBuf]) -> Vec<(&'a PathBuf, Option<Hash>)> {
+    let threads = std::thread::available_parallelism().map_or(1, |count| count.get());
+    let share = paths.len().div_ceil(threads).max(1);
+    let one = |path: &'a PathBuf| (path, hash_file(&root.join(path)).ok());
+    std::thread::scope(|scope| {
+        let shares = paths.chunks(share);
+        let work =
+            shares.map(|share| scope.spawn(move || share.iter().map(one).collect::<Vec<_>>()));
+        let work: Vec<_> = work.collect();
+        // A thread that failed has hashed nothing: its files stay unknown.
+        work.into_iter()
+            .flat_map(|thread| thread.join().unwrap_or_default())
+            .collect()
+    })
 }
 
 fn hash_file(path: &Path) -> io::Result<Hash> {
