@@ -452,6 +452,8 @@ fn last_audit(record: &AuditRecord) -> LastAudit {
         why: record.details.outcome.why().map(str::to_owned),
         model: record.details.model.to_string(),
         successes: u32::try_from(successes).unwrap_or(u32::MAX),
+        failure: record.failure.clone(),
+        report: prompts::safe::cut(&record.details.report, prompts::REPORT_MAX_CHARS).into_owned(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `/goal …`
 
-use goal_state::{AuditOutcome, Ended, Objective, PauseReason, Stop};
+use goal_state::{AuditOutcome, Ended, GoalTag, Objective, PauseReason, Stop};
 
 use crate::effect::{Effect, Level, Notice};
 use crate::engine::{Engine, Headless};
@@ -19,6 +19,11 @@ enum Form<'a> {
     Resume,
     Clear,
     Help,
+    Why,
+    Accept,
+    Edit,
+    /// The limit alone, or a new one: `0` is off.
+    Limit(Option<&'a str>),
     /// A word that will mean something one day.
     Reserved(&'a str),
     /// `set` or `--` with nothing behind it.
@@ -27,19 +32,26 @@ enum Form<'a> {
 }
 
 /// Words kept for later, so that a goal named "audit" does not break when the word gets its meaning.
-const RESERVED: [&str; 7] = [
-    "edit", "audit", "accept", "why", "limit", "config", "report",
-];
+const RESERVED: [&str; 3] = ["audit", "config", "report"];
 
-/// An unanswered question: replace the goal by this objective?
+/// A question the user has not answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OpenQuestion {
-    ticket: u64,
-    objective: Objective,
-    /// The command as typed, to give it back.
-    typed: String,
-    /// The goal it would replace.
-    replaces: String,
+    pub(crate) ticket: u64,
+    /// The goal it is about.
+    pub(crate) about: String,
+    pub(crate) asks: Asks,
+}
+
+/// What a question is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// Replace the goal by this one? With the command as typed, to give it back.
+    Replace { objective: Objective, typed: String },
+    /// Accept the goal as it is, as it was seen at this generation?
+    Accept { generation: u64 },
+    /// Which words shall the objective have?
+    Edit,
 }
 
 /// Sub-commands match a single word, whatever its case; more words are an objective.
@@ -54,6 +66,9 @@ fn parse(text: &str) -> Form<'_> {
             Form::Objective(rest)
         };
     }
+    if first.eq_ignore_ascii_case("limit") && is_number(rest.trim()) {
+        return Form::Limit(Some(rest.trim()));
+    }
     if !rest.is_empty() {
         return Form::Objective(text);
     }
@@ -63,9 +78,17 @@ fn parse(text: &str) -> Form<'_> {
         "resume" => Form::Resume,
         "clear" | "cancel" => Form::Clear,
         "help" => Form::Help,
+        "why" => Form::Why,
+        "accept" => Form::Accept,
+        "edit" => Form::Edit,
+        "limit" => Form::Limit(None),
         word if RESERVED.contains(&word) => Form::Reserved(first),
         _ => Form::Objective(text),
     }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl Engine {
@@ -82,6 +105,10 @@ impl Engine {
         match parse(&command.text) {
             Form::Status => self.reply(Level::Info, say::status(self), out),
             Form::Help => self.reply(Level::Info, say::help(), out),
+            Form::Why => self.reply(Level::Info, say::why(self), out),
+            Form::Accept => self.accept_command(host, out),
+            Form::Edit => self.edit_command(host, out),
+            Form::Limit(number) => self.limit_command(number, out),
             Form::Reserved(word) => self.reply(Level::Info, say::reserved(word), out),
             Form::Bare => self.refuse_start(say::nothing_to_set(), &command.text, out),
             Form::Pause => self.pause_command(out),
@@ -92,7 +119,7 @@ impl Engine {
     }
 
     /// The host's own word on where it stands outranks what was followed from its events.
-    fn note_host(&mut self, host: &HostFacts) {
+    pub(crate) fn note_host(&mut self, host: &HostFacts) {
         self.host.has_ui = host.has_ui;
         self.host.model.clone_from(&host.model);
         self.host.config_path.clone_from(&host.config_path);
@@ -102,12 +129,12 @@ impl Engine {
         }
     }
 
-    fn reply(&self, level: Level, text: String, out: &mut Vec<Effect>) {
+    pub(crate) fn reply(&self, level: Level, text: String, out: &mut Vec<Effect>) {
         out.push(Effect::Reply(Notice { level, text }));
     }
 
     /// A refused start or resume: nothing typed is lost, and a headless caller gets status 2.
-    fn refuse_start(&mut self, why: String, typed: &str, out: &mut Vec<Effect>) {
+    pub(crate) fn refuse_start(&mut self, why: String, typed: &str, out: &mut Vec<Effect>) {
         give_back(typed, out);
         if let Some(headless) = &mut self.headless {
             *headless = Headless {
@@ -157,7 +184,7 @@ impl Engine {
     }
 
     /// Takes the goal away together with what is under way for it.
-    fn remove(&mut self, ended: Ended, audit: AuditOutcome, out: &mut Vec<Effect>) {
+    pub(crate) fn remove(&mut self, ended: Ended, audit: AuditOutcome, out: &mut Vec<Effect>) {
         let goal = self.goal.take();
         self.break_off_audit(audit, out); // The goal is away: nothing is counted for it.
         self.goal = goal;
@@ -219,23 +246,40 @@ impl Engine {
         if !command.host.has_ui {
             return self.refuse_start(say::goal_in_the_way(goal), &command.text, out);
         }
-        if self.questions.len() >= QUESTIONS_MAX {
-            return self.refuse_start(say::too_many_questions(), &command.text, out);
-        }
         let (title, message) = say::replace_question(goal, &objective);
-        let replaces = goal.id().to_owned();
-        let ticket = self.number();
-        self.questions.push(OpenQuestion {
-            ticket,
-            objective,
-            typed: command.text.clone(),
-            replaces,
-        });
+        let about = goal.id().to_owned();
+        let typed = command.text.clone();
+        let asks = Asks::Replace { objective, typed };
+        let Some(ticket) = self.ask(about, asks) else {
+            return self.refuse_start(say::too_many_questions(), &command.text, out);
+        };
         out.push(Effect::Confirm {
             ticket,
             title,
             message,
         });
+    }
+
+    /// Opens a question; `None` if too many are open already.
+    pub(crate) fn ask(&mut self, about: String, asks: Asks) -> Option<u64> {
+        if self.questions.len() >= QUESTIONS_MAX {
+            return None;
+        }
+        let ticket = self.number();
+        self.questions.push(OpenQuestion {
+            ticket,
+            about,
+            asks,
+        });
+        Some(ticket)
+    }
+
+    /// Closes the question with this ticket, if it is open and the answer fits it.
+    pub(crate) fn close_question(&mut self, ticket: u64, by_editor: bool) -> Option<OpenQuestion> {
+        let fits =
+            |open: &OpenQuestion| open.ticket == ticket && by_editor == (open.asks == Asks::Edit);
+        let at = self.questions.iter().position(fits)?;
+        Some(self.questions.remove(at))
     }
 
     /// The user answered. Only a clear yes is one.
@@ -247,22 +291,42 @@ impl Engine {
         out: &mut Vec<Effect>,
     ) {
         self.note_host(host);
-        let Some(at) = self.questions.iter().position(|open| open.ticket == ticket) else {
+        let Some(OpenQuestion { about, asks, .. }) = self.close_question(ticket, false) else {
             return;
         };
-        let open = self.questions.remove(at);
+        match asks {
+            Asks::Replace { objective, typed } => {
+                self.replace_answered(yes, objective, &typed, &about, host, out);
+            }
+            Asks::Accept { generation } => {
+                let tag = GoalTag {
+                    id: about,
+                    generation,
+                };
+                self.accept_answered(yes, &tag, out);
+            }
+            Asks::Edit => {} // Its answer is a text.
+        }
+    }
+
+    fn replace_answered(
+        &mut self,
+        yes: bool,
+        objective: Objective,
+        typed: &str,
+        replaces: &str,
+        host: &HostFacts,
+        out: &mut Vec<Effect>,
+    ) {
         // A yes stands even if the old goal ended meanwhile; only another new one refuses it.
-        let another = self
-            .goal
-            .as_ref()
-            .is_some_and(|goal| goal.id() != open.replaces);
+        let another = self.goal.as_ref().is_some_and(|goal| goal.id() != replaces);
         if !yes {
-            give_back(&open.typed, out);
+            give_back(typed, out);
             self.reply(Level::Info, say::goal_kept(), out);
         } else if another {
-            self.refuse_start(say::another_goal_meanwhile(), &open.typed, out);
+            self.refuse_start(say::another_goal_meanwhile(), typed, out);
         } else {
-            self.start_goal(open.objective, &open.typed, host, out);
+            self.start_goal(objective, typed, host, out);
         }
     }
 
@@ -286,7 +350,7 @@ impl Engine {
         self.started(text, notice, host, Begin::First, out);
     }
 
-    fn started(
+    pub(crate) fn started(
         &mut self,
         text: String,
         notice: Option<String>,
@@ -309,7 +373,7 @@ impl Engine {
 }
 
 /// Typed text goes back to the editor.
-fn give_back(typed: &str, out: &mut Vec<Effect>) {
+pub(crate) fn give_back(typed: &str, out: &mut Vec<Effect>) {
     if !typed.is_empty() {
         out.push(Effect::RestoreInput {
             text: format!("/goal {}", typed.trim()),
@@ -334,7 +398,18 @@ mod tests {
             ("cancel", Form::Clear),
             ("resume", Form::Resume),
             ("help", Form::Help),
-            ("Edit", Form::Reserved("Edit")),
+            ("Edit", Form::Edit),
+            ("Report", Form::Reserved("Report")),
+            ("edit the README", Form::Objective("edit the README")),
+            ("why", Form::Why),
+            ("why is it slow", Form::Objective("why is it slow")),
+            ("accept", Form::Accept),
+            ("accept cookies", Form::Objective("accept cookies")),
+            ("limit", Form::Limit(None)),
+            ("LIMIT  12 ", Form::Limit(Some("12"))),
+            ("limit -1", Form::Objective("limit -1")),
+            ("limit 12 files", Form::Objective("limit 12 files")),
+            ("limit memory", Form::Objective("limit memory")),
             ("clear the cache", Form::Objective("clear the cache")),
             ("stop\nit", Form::Objective("stop\nit")),
             ("set stop", Form::Objective("stop")),

@@ -71,6 +71,15 @@ pub enum Effect {
         /// What is at stake.
         message: String,
     },
+    /// Open an editor for the objective; report with [`crate::Event::Edited`].
+    Edit {
+        /// Names the question.
+        ticket: u64,
+        /// Its title.
+        title: String,
+        /// The text to begin with.
+        text: String,
+    },
     /// Give text back to the editor, so that nothing typed is lost.
     RestoreInput {
         /// What was typed.

@@ -165,6 +165,9 @@ impl Engine {
             Event::SettingsRead(settings) => self.settings_read(settings, out),
             Event::Command(command) => self.command(&command, out),
             Event::Confirmed { ticket, yes, host } => self.confirmed(ticket, yes, &host, out),
+            Event::Edited { ticket, text, host } => {
+                self.edited(ticket, text.as_deref(), &host, out);
+            }
             Event::ToolsChecked { active } => self.tools_checked(active, out),
             Event::RunStarted => self.run_started(),
             Event::UserMessage => self.user_message(),
@@ -209,6 +212,7 @@ impl Engine {
                 event,
                 Event::Command(_)
                     | Event::Confirmed { .. }
+                    | Event::Edited { .. }
                     | Event::RunStarted
                     | Event::UserMessage
                     | Event::Interrupt

@@ -26,6 +26,15 @@ pub enum Event {
         /// The host at the moment of the answer.
         host: HostFacts,
     },
+    /// The user closed the editor of [`crate::Effect::Edit`].
+    Edited {
+        /// The question's ticket.
+        ticket: u64,
+        /// The text as saved; `None` if it was cancelled.
+        text: Option<String>,
+        /// The host at that moment.
+        host: HostFacts,
+    },
     /// The answer to [`crate::Effect::ActivateTools`].
     ToolsChecked {
         /// Whether `get_goal` and `update_goal` are active now.
@@ -200,6 +209,10 @@ pub struct LastAudit {
     pub model: String,
     /// Successful checks.
     pub successes: u32,
+    /// Why it failed, in the provider's or our words.
+    pub failure: Option<String>,
+    /// The auditor's report, bounded; empty where it is not known.
+    pub report: String,
 }
 
 /// A `/goal` command with the facts it needs.

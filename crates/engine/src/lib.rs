@@ -15,7 +15,8 @@
 //!
 //! # Where to start reading
 //! [`Engine`] and its dispatch; then `run` (a run and its settle boundary), `tools` (calls of
-//! `get_goal` and `update_goal`), `audit` (an audit in flight), `command` (`/goal …`).
+//! `get_goal` and `update_goal`), `audit` (an audit in flight), `command` and `steer`
+//! (`/goal …`).
 
 mod audit;
 mod command;
@@ -32,6 +33,7 @@ mod session;
 mod settings;
 mod start;
 mod status;
+mod steer;
 mod tools;
 mod workspace;
 

@@ -61,7 +61,7 @@ pub(crate) struct OpenProposal {
     /// The goal it was made for.
     base: Option<GoalTag>,
     /// The goal after it.
-    goal: Option<Goal>,
+    pub(crate) goal: Option<Goal>,
     /// Whether the objections are still owed after it.
     objection_owed: bool,
     /// What is saved with it.
@@ -320,6 +320,7 @@ impl Engine {
             self.disarm();
             self.reminded = false;
             self.saved = open.saved;
+            self.save(out); // Nothing, unless the goal's limit was changed since it was decided.
             let text = self
                 .goal
                 .as_ref()

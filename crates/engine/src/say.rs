@@ -92,8 +92,13 @@ fn what_happened(stop: &Stop, goal: &Goal, last_audit: Option<&LastAudit>) -> St
         ),
         PauseReason::AuditFailures(kind) => audit_failures(kind, stop, goal, last_audit),
         PauseReason::ContinuationLimit => format!(
-            "it was continued {} times, the limit (maxContinuations).",
-            goal.totals.continuations
+            "it was continued {} times, the limit ({}).",
+            goal.totals.continuations,
+            if goal.gate().own_limit {
+                "yours for this goal, /goal limit"
+            } else {
+                "maxContinuations"
+            }
         ),
         PauseReason::AuditLimit => format!(
             "{} audits brought no approval, the limit (maxAudits){}.{}",
@@ -461,6 +466,218 @@ pub(crate) fn another_goal_meanwhile() -> String {
         .to_owned()
 }
 
+/// Characters of a report, or of another's words, that `/goal why` shows.
+const WHY_MAX_CHARS: usize = 8_000;
+
+/// `/goal why`: the last stop or refusal in full, and the ways on.
+pub(crate) fn why(engine: &Engine) -> String {
+    let Some(goal) = &engine.goal else {
+        return if engine.newer_version {
+            newer_version()
+        } else {
+            "No goal is set, so nothing was stopped or refused. /goal and a text sets one."
+                .to_owned()
+        };
+    };
+    let mut parts = vec![why_it_stands(engine, goal)];
+    parts.extend(why_refused(goal, engine.last_audit.as_ref()));
+    if !goal.is_pursuing() {
+        parts.push(STEERING.to_owned());
+    }
+    parts.join("\n\n")
+}
+
+/// What else can be done with a goal that stopped.
+const STEERING: &str = "Ways on: /goal resume goes on · /goal edit changes the objective · /goal accept takes the work as it is · /goal clear drops \
+                        the goal.";
+
+fn why_it_stands(engine: &Engine, goal: &Goal) -> String {
+    match goal.phase() {
+        Phase::Pursuing => format!(
+            "The goal did not stop: {}.",
+            state_in_short(goal, crate::status::doing(engine))
+        ),
+        Phase::Held => "The goal is on hold, because its session was left while it was pursued. \
+                        Nothing runs until you say so."
+            .to_owned(),
+        Phase::Paused(stop) => {
+            let what = what_happened(stop, goal, engine.last_audit.as_ref());
+            let quoted = stop
+                .detail
+                .as_deref()
+                .filter(|_| quotes_detail(&stop.reason));
+            let quoted = quoted
+                .map(|text| format!("\n{}", quote_in_full(text)))
+                .unwrap_or_default();
+            format!("Goal paused: {what}{quoted}\n{}", way_on(stop))
+        }
+    }
+}
+
+/// The newest refusal or failed audit, or the objection that is still open.
+fn why_refused(goal: &Goal, last: Option<&LastAudit>) -> Option<String> {
+    let Some(last) = last.filter(|last| last.outcome != "approved") else {
+        return goal.last_objection.as_deref().map(open_objection);
+    };
+    let failure = last
+        .failure
+        .as_deref()
+        .map(|text| format!("\n{}", quote_in_full(text)));
+    let report = if last.report.trim().is_empty() {
+        goal.last_objection.as_deref().map(open_objection)
+    } else {
+        Some(format!(
+            "The auditor's report:\n{}",
+            quote_in_full(&last.report)
+        ))
+    };
+    Some(format!(
+        "{}{}{}",
+        last_audit_line(last),
+        failure.unwrap_or_default(),
+        report.map(|text| format!("\n{text}")).unwrap_or_default()
+    ))
+}
+
+fn open_objection(text: &str) -> String {
+    format!("The auditor's last objection:\n{}", quote_in_full(text))
+}
+
+fn quote_in_full(text: &str) -> String {
+    for_display_block(text.trim(), WHY_MAX_CHARS)
+}
+
+/// `/goal limit` without a goal.
+pub(crate) fn nothing_to_limit() -> String {
+    "There is no goal whose continuations could be limited. The limit of new goals is \
+     maxContinuations in goal-auditor.json."
+        .to_owned()
+}
+
+fn limit_words(limit: Option<u32>) -> String {
+    limit.map_or_else(
+        || "no limit".to_owned(),
+        |limit| format!("{limit} continuations"),
+    )
+}
+
+/// `/goal limit` alone.
+pub(crate) fn limit(goal: &Goal) -> String {
+    format!(
+        "The limit of this goal: {}; {} used since start or resume. /goal limit and a number sets \
+         another one, /goal limit 0 turns it off.",
+        limit_words(goal.gate().max_continuations),
+        goal.totals.continuations
+    )
+}
+
+/// `/goal limit N`.
+pub(crate) fn limit_set(goal: &Goal, old: Option<u32>) -> String {
+    let new = goal.gate().max_continuations;
+    let used = goal.totals.continuations;
+    let reached = if new.is_some_and(|new| new <= used) && goal.is_pursuing() {
+        " The goal pauses when the run that goes on ends."
+    } else {
+        ""
+    };
+    format!(
+        "The limit of this goal is now {} (before: {}); {used} used since start or resume. It holds \
+         for this goal only, also after /goal resume.{reached}",
+        limit_words(new),
+        limit_words(old)
+    )
+}
+
+/// A limit no setting may have either.
+pub(crate) fn limit_too_large(max: u32) -> String {
+    format!("The limit was left as it is: a whole number from 1 to {max} sets it, 0 turns it off.")
+}
+
+/// `/goal accept` without a goal.
+pub(crate) fn nothing_to_accept() -> String {
+    "There is no goal to accept. /goal and a text sets one.".to_owned()
+}
+
+/// `/goal accept` while the goal is pursued.
+pub(crate) fn pause_before_accepting() -> String {
+    "The goal is being pursued. Stop it with /goal pause first, then /goal accept takes the work as it \
+     is."
+        .to_owned()
+}
+
+/// `/goal accept` with nobody to ask.
+pub(crate) fn accepting_needs_a_person() -> String {
+    "Only a person can accept a goal in place of the auditor: open this session in pi's terminal and \
+     type /goal accept there. /goal clear drops the goal without accepting it."
+        .to_owned()
+}
+
+/// The question before the user's own judgement ends a goal.
+pub(crate) fn accept_question(goal: &Goal, last: Option<&LastAudit>) -> (String, String) {
+    let verdict = last.map_or_else(
+        || "It was never audited.".to_owned(),
+        |last| format!("{}.", last_audit_line(last)),
+    );
+    let message = format!(
+        "{}\n{verdict}\nIt ends as accepted by you, not as approved.",
+        objective(goal)
+    );
+    ("Accept the goal as it is?".to_owned(), message)
+}
+
+/// The user said no.
+pub(crate) fn not_accepted() -> String {
+    "The goal was not accepted; it is as it was.".to_owned()
+}
+
+/// The goal the question was about is not as it was.
+pub(crate) fn changed_before_accepted() -> String {
+    "The goal changed before you answered, so nothing was accepted. /goal shows how it stands."
+        .to_owned()
+}
+
+/// The user accepted the goal.
+pub(crate) fn accepted(goal: &Goal) -> String {
+    format!(
+        "Goal accepted by you, without the auditor's approval: {}",
+        objective(goal)
+    )
+}
+
+/// `/goal edit` without a goal.
+pub(crate) fn nothing_to_edit() -> String {
+    "There is no goal to edit. /goal and a text sets one.".to_owned()
+}
+
+/// `/goal edit` with nobody to edit.
+pub(crate) fn editing_needs_a_person() -> String {
+    "Editing needs an editor, and this pi has none. Run /goal clear and set the goal anew, for example \
+     from a file: /goal @TASK.md."
+        .to_owned()
+}
+
+/// Above the editor.
+pub(crate) fn edit_title() -> String {
+    "Edit the goal's objective".to_owned()
+}
+
+/// The goal ended while its words were edited.
+pub(crate) fn gone_before_edited() -> String {
+    "The goal ended before you saved, so nothing was changed. Your text is back in the editor: Enter \
+     sets it as a new goal."
+        .to_owned()
+}
+
+/// The objective was edited.
+pub(crate) fn edited(goal: &Goal) -> String {
+    let way = if goal.is_pursuing() {
+        "The agent starts anew with it; what was judged under the old words does not count."
+    } else {
+        "The goal still rests; /goal resume goes on with the new objective."
+    };
+    format!("Goal changed: {}\n{way}", objective(goal))
+}
+
 /// A word with no meaning yet.
 pub(crate) fn reserved(word: &str) -> String {
     let word = word.to_lowercase();
@@ -478,6 +695,10 @@ pub(crate) fn help() -> String {
 /goal pause          stop working on it (also: stop, off)
 /goal resume         go on
 /goal clear          drop the goal (also: cancel)
+/goal why            the last stop or refusal in full, with the ways on
+/goal edit           change the objective in an editor
+/goal limit <number> how often this goal may be continued (0: no limit)
+/goal accept         take the work as it is, after a stop; not an approval
 /goal set <text>     set a goal even if the text looks like a command (also: -- <text>)
 /goal help           this list"
         .to_owned()

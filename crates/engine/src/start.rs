@@ -70,6 +70,7 @@ impl Engine {
             max_empty_continuations: settings.max_empty_continuations,
             max_consecutive_audit_rejections: settings.max_consecutive_audit_rejections,
             max_continuations: settings.max_continuations,
+            own_limit: false,
             max_audits: settings.max_audits,
             sandbox: settings.sandbox.clone(),
         };
@@ -103,10 +104,13 @@ impl Engine {
     fn begin_when_idle(&mut self, begin: Begin, busy: bool, out: &mut Vec<Effect>) {
         if busy || self.host.running {
             self.waiting = Some(Waiting::ForRest(begin));
-            out.push(Effect::Notify(Notice {
-                level: Level::Info,
-                text: say::starts_later(),
-            }));
+            // A run that is ended for it is over in a moment: nothing to announce.
+            if !out.contains(&Effect::EndRun) {
+                out.push(Effect::Notify(Notice {
+                    level: Level::Info,
+                    text: say::starts_later(),
+                }));
+            }
         } else {
             self.start_run(begin, out);
         }

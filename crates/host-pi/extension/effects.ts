@@ -172,6 +172,8 @@ export class Effects {
         return this.#show(effect, ctx);
       case "confirm":
         return this.#confirm(effect, ctx);
+      case "edit":
+        return this.#edit(effect, ctx);
       case "restore_input":
         return this.giveBack(effect.text);
       case "release":
@@ -235,6 +237,15 @@ export class Effects {
     const widget = JSON.stringify(effect.widget);
     if (widget !== this.#widget) ctx.ui.setWidget("goal", effect.widget.length > 0 ? effect.widget : undefined);
     this.#widget = widget;
+  }
+
+  #edit({ ticket, title, text }: Extract<EffectWire, { type: "edit" }>, ctx: ExtensionContext): void {
+    const answer = (edited: string | undefined) => this.#guarded(() => {
+      const { ctx: now } = this.#session;
+      const host = now && hostFacts(this.#pi, this.#session, now);
+      if (host) this.#core().send({ type: "edited", ticket, text: typeof edited === "string" ? edited : null, host });
+    });
+    ctx.ui.editor(title, text).then(answer, () => answer(undefined));
   }
 
   #confirm({ ticket, title, message }: Extract<EffectWire, { type: "confirm" }>, ctx: ExtensionContext): void {

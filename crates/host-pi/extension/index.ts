@@ -17,9 +17,18 @@ const COMMAND_MS = 5_000;
 const CANCEL_MS = 2_000;
 const SETTINGS_FILE = "goal-auditor.json";
 const SETTINGS_PREFIX = "PI_GOAL_";
-const SUBCOMMANDS = [
-  "status", "pause", "resume", "clear", "help", "set", "edit", "audit", "accept", "why", "limit", "config", "report",
-];
+const SUBCOMMANDS: Readonly<Record<string, string>> = {
+  status: "how the goal stands",
+  pause: "stop working on it",
+  resume: "go on, also after a stop",
+  edit: "change the objective in an editor",
+  why: "the last stop or refusal in full, with the ways on",
+  limit: "how often this goal may be continued: limit <number>",
+  accept: "take the work as it is, after a stop",
+  clear: "drop the goal",
+  set: "set a goal even if the text looks like a command: set <text>",
+  help: "all commands",
+};
 
 export default function goalAuditor(pi: ExtensionAPI): void {
   const session = newSession();
@@ -158,9 +167,9 @@ export default function goalAuditor(pi: ExtensionAPI): void {
     description: "Work on an objective until an independent auditor agrees that it is done",
     getArgumentCompletions: (prefix) => {
       const typed = prefix.toLowerCase();
-      if (SUBCOMMANDS.includes(typed)) return null; // While a menu is open, Enter picks from it and sends nothing.
-      const found = SUBCOMMANDS.filter((word) => word.startsWith(typed));
-      return found.length > 0 ? found.map((word) => ({ value: word, label: word })) : null;
+      if (Object.hasOwn(SUBCOMMANDS, typed)) return null; // While a menu is open, Enter picks from it and sends nothing.
+      const found = Object.entries(SUBCOMMANDS).filter(([word]) => word.startsWith(typed));
+      return found.length > 0 ? found.map(([word, description]) => ({ value: word, label: word, description })) : null;
     },
     handler: (text, ctx) => (headless(ctx) ? headlessCommand(text, ctx) : command(text, ctx)),
   });

@@ -8,6 +8,8 @@ const PREDECESSOR_TYPE = "pi-goal";
 const RECORDS_MAX = 20_000;
 /** Only the newest readable continuation counts; older ones need not be sent. */
 const MESSAGES_MAX = 200;
+/** Of the newest audit's report. */
+const REPORT_MAX = 8_000;
 
 /** One per factory call; nothing of this is at module level, which outlives a session. */
 export interface Session {
@@ -55,10 +57,12 @@ export function readRecords(ctx: ExtensionContext): RecordWire[] {
   const branch = ctx.sessionManager.getBranch();
   const records: RecordWire[] = [];
   let messages = 0;
+  let reports = REPORT_MAX;
   for (let at = branch.length - 1; at >= 0 && records.length < RECORDS_MAX; at -= 1) {
     const entry = branch[at];
     if (entry?.type === "custom" && entry.customType === CUSTOM_TYPE) {
-      records.push({ type: "ours", data: withoutBulk(entry.data) });
+      records.push({ type: "ours", data: withoutBulk(entry.data, reports) });
+      if (isAudit(entry.data)) reports = 0;
     } else if (entry?.type === "custom" && entry.customType === PREDECESSOR_TYPE) {
       records.push({ type: "predecessor", data: entry.data ?? null });
     } else if (entry?.type === "custom_message" && entry.customType === CUSTOM_TYPE && messages < MESSAGES_MAX) {
@@ -69,12 +73,17 @@ export function readRecords(ctx: ExtensionContext): RecordWire[] {
   return records;
 }
 
-/** An audit without what neither a decision nor the status needs. */
-function withoutBulk(data: unknown): unknown {
-  if (typeof data !== "object" || data === null || (data as { kind?: unknown }).kind !== "audit") return data ?? null;
-  const { report: _report, checks, gate: _gate, ...rest } = data as Record<string, unknown>;
+function isAudit(data: unknown): data is Record<string, unknown> {
+  return typeof data === "object" && data !== null && (data as { kind?: unknown }).kind === "audit";
+}
+
+/** An audit without what no decision, status or `/goal why` needs: of its report, the beginning or nothing. */
+function withoutBulk(data: unknown, reportMax: number): unknown {
+  if (!isAudit(data)) return data ?? null;
+  const { report, checks, gate: _gate, ...rest } = data;
+  const slim = typeof report === "string" && reportMax > 0 ? { ...rest, report: cut(report, reportMax) } : rest;
   const ok = (check: { ok?: unknown } | null) => ({ ok: check?.ok === true });
-  return Array.isArray(checks) ? { ...rest, checks: checks.map(ok) } : rest;
+  return Array.isArray(checks) ? { ...slim, checks: checks.map(ok) } : slim;
 }
 
 /** The newest `update_goal` call on the branch has no result and nothing follows it. */

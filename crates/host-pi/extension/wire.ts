@@ -89,6 +89,18 @@ yes: boolean,
 /**
  * The host at the moment of the answer.
  */
+host: HostWire, } | { "type": "edited", 
+/**
+ * The question.
+ */
+ticket: number, 
+/**
+ * The text; null if it was cancelled.
+ */
+text: string | null, 
+/**
+ * The host at that moment.
+ */
 host: HostWire, } | { "type": "tools_checked", 
 /**
  * Both tools are active now.
@@ -580,7 +592,19 @@ title: string,
 /**
  * Message.
  */
-message: string, } | { "type": "restore_input", 
+message: string, } | { "type": "edit", 
+/**
+ * Names the question.
+ */
+ticket: number, 
+/**
+ * Title.
+ */
+title: string, 
+/**
+ * The text to begin with.
+ */
+text: string, } | { "type": "restore_input", 
 /**
  * What was typed.
  */
@@ -904,6 +928,10 @@ maxConsecutiveAuditRejections: number,
  * Continuations before a pause.
  */
 maxContinuations: number, 
+/**
+ * The user set that limit for this goal; missing means no.
+ */
+ownLimit?: boolean, 
 /**
  * Audits before a pause.
  */

@@ -40,6 +40,11 @@ pub fn event(wire: EventWire, config_path: Option<&str>) -> Option<Event> {
             yes,
             host: host_facts(host, config_path),
         },
+        EventWire::Edited { ticket, text, host } => Event::Edited {
+            ticket,
+            text,
+            host: host_facts(host, config_path),
+        },
         EventWire::ToolsChecked { active } => Event::ToolsChecked { active },
         EventWire::RunStarted => Event::RunStarted,
         EventWire::UserMessage => Event::UserMessage,
@@ -233,6 +238,15 @@ pub fn effect(effect: Effect) -> Option<EffectWire> {
             ticket,
             title,
             message,
+        },
+        Effect::Edit {
+            ticket,
+            title,
+            text,
+        } => EffectWire::Edit {
+            ticket,
+            title,
+            text,
         },
         Effect::RestoreInput { text } => EffectWire::RestoreInput { text },
         Effect::Release { approved, reason } => EffectWire::Release { approved, reason },
@@ -519,6 +533,7 @@ pub(crate) fn gate_wire(gate: &Gate) -> GateWire {
         max_empty_continuations: gate.max_empty_continuations,
         max_consecutive_audit_rejections: gate.max_consecutive_audit_rejections,
         max_continuations: gate.max_continuations.unwrap_or(0),
+        own_limit: gate.own_limit,
         max_audits: gate.max_audits.unwrap_or(0),
         sandbox: gate.sandbox.mode.clone(),
         sandbox_network: gate.sandbox.network.clone(),
@@ -539,6 +554,7 @@ pub(crate) fn gate_of(wire: GateWire) -> Gate {
         max_empty_continuations: wire.max_empty_continuations,
         max_consecutive_audit_rejections: wire.max_consecutive_audit_rejections,
         max_continuations: some_unless_zero(wire.max_continuations),
+        own_limit: wire.own_limit,
         max_audits: some_unless_zero(wire.max_audits),
         sandbox: SandboxGate {
             mode: wire.sandbox,

@@ -163,6 +163,16 @@ pub enum EffectWire {
         /// Message.
         message: String,
     },
+    /// `ui.editor`; answer with `edited`.
+    Edit {
+        /// Names the question.
+        #[ts(type = "number")]
+        ticket: u64,
+        /// Title.
+        title: String,
+        /// The text to begin with.
+        text: String,
+    },
     /// Put the text back into the editor.
     RestoreInput {
         /// What was typed.

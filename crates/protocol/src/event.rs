@@ -75,6 +75,17 @@ pub enum EventWire {
         /// The host at the moment of the answer.
         host: HostWire,
     },
+    /// The editor of an `edit` effect was closed.
+    Edited {
+        /// The question.
+        #[ts(type = "number")]
+        ticket: u64,
+        /// The text; null if it was cancelled.
+        #[serde(default)]
+        text: Option<String>,
+        /// The host at that moment.
+        host: HostWire,
+    },
     /// The answer to `activate_tools`.
     ToolsChecked {
         /// Both tools are active now.

@@ -24,6 +24,11 @@ struct AuditHead {
     model: String,
     #[serde(default)]
     checks: Vec<CheckHead>,
+    #[serde(default)]
+    failure: Option<String>,
+    /// Cut by the shim, and empty but for the newest.
+    #[serde(default)]
+    report: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -253,6 +258,8 @@ fn last_audit(audit: &AuditHead) -> LastAudit {
         why: audit.why.clone(),
         model: audit.model.clone(),
         successes: u32::try_from(successes).unwrap_or(u32::MAX),
+        failure: audit.failure.clone(),
+        report: audit.report.clone(),
     }
 }
 
@@ -302,6 +309,7 @@ fn legacy_goal(objective: Objective) -> Goal {
         max_empty_continuations: 1,
         max_consecutive_audit_rejections: 1,
         max_continuations: None,
+        own_limit: false,
         max_audits: None,
         sandbox: SandboxGate {
             mode: "prefer".to_owned(),

@@ -152,6 +152,10 @@ pub struct GateWire {
     pub max_consecutive_audit_rejections: u32,
     /// Continuations before a pause.
     pub max_continuations: u32,
+    /// The user set that limit for this goal; missing means no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(optional, as = "Option<bool>")]
+    pub own_limit: bool,
     /// Audits before a pause.
     pub max_audits: u32,
     /// `require`, `prefer` or `off`.

@@ -35,6 +35,8 @@ pub struct Gate {
     pub max_consecutive_audit_rejections: u32,
     /// Continuations since start or resume; `None` is off.
     pub max_continuations: Option<u32>,
+    /// The user set that limit for this goal (`/goal limit`), so a resume keeps it.
+    pub own_limit: bool,
     /// Audits since start or resume; `None` is off.
     pub max_audits: Option<u32>,
     /// Sandbox settings as read (not in force before sealed audits exist).

@@ -269,14 +269,39 @@ impl Goal {
         self.phase = Phase::Held;
     }
 
-    /// The user goes on: a fresh gate, streaks, hashes and the limited totals back to zero.
+    /// The user goes on: a fresh gate (the user's own limit of this goal stays), streaks, hashes and
+    /// the limited totals back to zero.
     pub fn resume(&mut self, gate: Gate, now: Monotonic) {
         self.stop_clock(now);
         self.generation += 1;
+        let own = self.gate.own_limit.then_some(self.gate.max_continuations);
         self.gate = gate;
+        if let Some(limit) = own {
+            self.set_limit(limit);
+        }
         self.totals = Totals::default();
         self.phase = Phase::Pursuing;
         self.pursuing_since = Some(now);
+    }
+
+    /// The user sets how often this goal may be continued; `None` is off. What is under way goes on.
+    pub fn set_limit(&mut self, max_continuations: Option<u32>) {
+        self.gate.max_continuations = max_continuations;
+        self.gate.own_limit = true;
+    }
+
+    /// The user words the goal anew: whatever was judged or asked under the old words is stale, what
+    /// counts and the phase stay.
+    pub fn edit(&mut self, objective: Objective) {
+        self.generation += 1;
+        self.objective = objective;
+        self.last_objection = None;
+        let totals = &mut self.totals;
+        totals.repeat_streak = 0;
+        totals.repeat_wrote = false;
+        totals.last_text = None;
+        totals.refusal_streak = 0;
+        totals.last_refusal = None;
     }
 
     /// After a restart of the core the goal goes on as it was, under the same generation.

@@ -70,13 +70,17 @@ const SITUATIONS: [Situation; 18] = [
     }),
 ];
 
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 12] = [
     "",
     "pause",
     "resume",
     "clear",
     "help",
     "edit",
+    "why",
+    "limit 5",
+    "accept",
+    "report",
     "set",
     "the new one",
 ];
@@ -163,7 +167,7 @@ fn every_reply_is_to_the_point() {
     for (name, situation) in SITUATIONS {
         for command in COMMANDS
             .iter()
-            .filter(|command| !matches!(**command, "" | "help" | "edit" | "set"))
+            .filter(|command| !matches!(**command, "" | "help" | "edit" | "set" | "report"))
         {
             let told = situation().command(command).told();
             let _ = writeln!(table, "# {name}: /goal {command}\n{told}\n");
@@ -247,7 +251,7 @@ fn a_yes_replaces_and_a_no_keeps_and_gives_the_text_back() {
     let asked = rig.answer_question(ticket, true);
     assert_eq!(
         asked.brief(),
-        "save gone(replaced), save pursuing, END RUN, reply info, notify info"
+        "save gone(replaced), save pursuing, END RUN, reply info"
     );
     assert_eq!(rig.goal().objective(), "new");
     let asked = rig.settled(true, true);
@@ -652,7 +656,10 @@ fn headless_refusals_release_at_once_with_failure_and_questions_with_success() {
         ("help", true),
         ("pause", true),
         ("clear", true),
-        ("edit", true),
+        ("why", true),
+        ("limit 5", true),
+        ("edit", false),
+        ("accept", false),
         ("resume", false),
         ("set", false),
     ] {
@@ -756,6 +763,8 @@ fn every_stop_says_what_happened_and_the_way_on() {
                     why: None,
                     model: "p/auditor".to_owned(),
                     successes: 4,
+                    failure: None,
+                    report: String::new(),
                 }),
                 ..branch_with(goal)
             };

@@ -14,3 +14,4 @@ mod random;
 mod rig;
 mod sessions;
 mod settle;
+mod steer;

@@ -514,6 +514,7 @@ impl Host {
             | Effect::Progress { .. }
             | Effect::Notify(_)
             | Effect::Reply(_)
+            | Effect::Edit { .. }
             | Effect::RestoreInput { .. }
             | Effect::Release { .. } => {}
         }

@@ -121,7 +121,7 @@ impl Asked {
 
     pub(crate) fn ticket(&self) -> Option<u64> {
         self.iter().find_map(|effect| {
-            if let Effect::Confirm { ticket, .. } = effect {
+            if let Effect::Confirm { ticket, .. } | Effect::Edit { ticket, .. } = effect {
                 Some(*ticket)
             } else {
                 None
@@ -191,6 +191,7 @@ fn brief(effect: &Effect) -> Option<String> {
         Effect::Notify(notice) => format!("notify {}", level(notice.level)),
         Effect::Reply(notice) => format!("reply {}", level(notice.level)),
         Effect::Confirm { .. } => "confirm".to_owned(),
+        Effect::Edit { .. } => "edit".to_owned(),
         Effect::RestoreInput { .. } => "restore input".to_owned(),
         Effect::Release { approved, .. } => format!("release approved={approved}"),
     })
@@ -370,6 +371,12 @@ impl Rig {
     pub(crate) fn answer_question(&mut self, ticket: u64, yes: bool) -> Asked {
         let host = self.facts.clone();
         self.give(Event::Confirmed { ticket, yes, host })
+    }
+
+    pub(crate) fn saves_edit(&mut self, ticket: u64, text: Option<&str>) -> Asked {
+        let host = self.facts.clone();
+        let text = text.map(str::to_owned);
+        self.give(Event::Edited { ticket, text, host })
     }
 
     // A run
@@ -649,6 +656,7 @@ pub(crate) fn gate() -> Gate {
         max_empty_continuations: settings.max_empty_continuations,
         max_consecutive_audit_rejections: settings.max_consecutive_audit_rejections,
         max_continuations: settings.max_continuations,
+        own_limit: false,
         max_audits: settings.max_audits,
         sandbox: settings.sandbox,
     }

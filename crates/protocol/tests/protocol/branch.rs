@@ -19,6 +19,7 @@ pub(crate) fn gate() -> Gate {
         max_empty_continuations: 3,
         max_consecutive_audit_rejections: 4,
         max_continuations: None,
+        own_limit: false,
         max_audits: Some(20),
         sandbox: SandboxGate {
             mode: "prefer".to_owned(),

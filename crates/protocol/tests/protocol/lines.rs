@@ -51,6 +51,7 @@ pub(crate) fn events() -> Vec<Value> {
         json!({"type": "session_left"}),
         json!({"type": "command", "text": "x", "host": host}),
         json!({"type": "confirmed", "ticket": 7, "yes": true, "host": host}),
+        json!({"type": "edited", "ticket": 7, "text": "t", "host": host}),
         json!({"type": "tools_checked", "active": true}),
         json!({"type": "run_started"}),
         json!({"type": "user_message"}),
@@ -114,12 +115,13 @@ fn the_samples_leave_no_event_out() {
         EventWire::CompactionEnded { .. } => 19,
         EventWire::ModelSelected { .. } => 20,
         EventWire::Auditor { .. } => 21,
+        EventWire::Edited { .. } => 22,
     };
     let seen: BTreeSet<i32> = events()
         .into_iter()
         .map(|sample| name(&serde_json::from_value(sample).expect("an event")))
         .collect();
-    assert_eq!(seen, (0..=21).collect());
+    assert_eq!(seen, (0..=22).collect());
 }
 
 #[test]

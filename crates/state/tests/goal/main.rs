@@ -30,6 +30,7 @@ fn gate() -> Gate {
         max_empty_continuations: 3,
         max_consecutive_audit_rejections: 3,
         max_continuations: Some(100),
+        own_limit: false,
         max_audits: Some(20),
         sandbox: SandboxGate {
             mode: "prefer".to_owned(),

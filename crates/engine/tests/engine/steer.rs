@@ -1,0 +1,347 @@
+//! Steering a goal that exists: why, limit, accept, edit.
+
+use goal_engine::{Activity, Effect, Event, OpenCause, PauseReason, Phase, Stop};
+
+use crate::rig::{Asked, Rig, branch_with, saved_goal};
+
+fn pursuing() -> Rig {
+    let mut rig = Rig::new();
+    rig.pursue("old");
+    rig
+}
+
+fn paused() -> Rig {
+    let mut rig = pursuing();
+    rig.command("pause");
+    rig.settled(true, true);
+    rig
+}
+
+fn held() -> Rig {
+    let mut rig = Rig::new();
+    rig.open(OpenCause::Start, branch_with(saved_goal(Phase::Held)));
+    rig
+}
+
+fn edit(rig: &mut Rig, text: &str) -> Asked {
+    let ticket = rig.command("edit").ticket().expect("an editor");
+    rig.saves_edit(ticket, Some(text))
+}
+
+// why
+
+#[test]
+fn why_quotes_the_last_refusal_in_full_with_the_ways_on() {
+    let mut rig = pursuing();
+    let long = format!("{}THE END", "a line of the report\n".repeat(150));
+    rig.audited(&format!("{long}\n<disapproved/>"));
+    rig.command("pause");
+    let told = rig.command("why").told();
+    assert!(told.contains("you paused it"), "{told}");
+    assert!(told.contains("disapproved by p/executor"), "{told}");
+    assert!(told.contains("THE END"), "{told}");
+    assert!(
+        told.contains("/goal accept") && told.contains("/goal edit"),
+        "{told}"
+    );
+}
+
+#[test]
+fn why_quotes_the_providers_words_and_hostile_text_breaks_nothing() {
+    let mut rig = Rig::new();
+    rig.open(
+        OpenCause::Start,
+        branch_with(saved_goal(Phase::Paused(Stop {
+            reason: PauseReason::AuditFailures("provider_error".to_owned()),
+            detail: Some(format!("{}\u{1b}[2Jthe end", "x".repeat(3_000))),
+        }))),
+    );
+    let told = rig.command("why").told();
+    assert!(
+        told.contains("the end") && !told.contains('\u{1b}'),
+        "{told}"
+    );
+}
+
+#[test]
+fn why_of_a_goal_that_never_stopped_says_so() {
+    assert!(pursuing().command("why").told().contains("did not stop"));
+    assert!(Rig::new().command("why").told().contains("No goal"));
+    assert!(held().command("why").told().contains("on hold"));
+}
+
+// limit
+
+#[test]
+fn a_limit_counts_for_this_goal_is_saved_and_survives_a_resume() {
+    let mut rig = pursuing();
+    let asked = rig.command("limit 2");
+    assert_eq!(asked.brief(), "save pursuing, reply info");
+    let told = asked.told();
+    assert!(
+        told.contains("2 continuations") && told.contains("100"),
+        "{told}"
+    );
+    for _ in 0..2 {
+        rig.work();
+        rig.ends_saying("on it");
+    }
+    assert_eq!(rig.phase(), "pursuing");
+    rig.work();
+    let told = rig.ends_saying("on it").told();
+    assert_eq!(rig.phase(), "paused(continuation_limit)");
+    assert!(told.contains("/goal limit"), "{told}");
+    rig.command("resume");
+    assert_eq!(rig.goal().gate().max_continuations, Some(2));
+    rig.command("limit 0");
+    assert_eq!(rig.goal().gate().max_continuations, None);
+}
+
+#[test]
+fn a_new_goal_does_not_inherit_the_limit() {
+    let mut rig = pursuing();
+    rig.command("limit 2");
+    let ticket = rig.command("new").ticket().expect("a question");
+    rig.answer_question(ticket, true);
+    assert_eq!(rig.goal().gate().max_continuations, Some(100));
+}
+
+#[test]
+fn a_limit_typed_between_decision_and_its_taking_is_not_undone() {
+    let mut rig = pursuing();
+    rig.work();
+    let asked = rig.settling(|_| {});
+    rig.command("limit 7");
+    rig.take(&asked);
+    assert_eq!(rig.goal().gate().max_continuations, Some(7));
+    assert_eq!(rig.goal().totals.continuations, 1);
+}
+
+#[test]
+fn a_limit_typed_while_a_pause_is_taken_is_saved() {
+    let mut rig = pursuing();
+    rig.command("limit 0");
+    let asked = rig.settling(|settling| settling.tools_active = false);
+    rig.command("limit 7");
+    let taken = rig.take(&asked);
+    assert_eq!(taken.saved().len(), 1, "{}", taken.brief());
+    assert_eq!(rig.phase(), "paused(tools_off)");
+}
+
+#[test]
+fn a_limit_beyond_the_settings_range_changes_nothing() {
+    for number in ["1000001", "99999999999999999999"] {
+        let mut rig = pursuing();
+        let asked = rig.command(&format!("limit {number}"));
+        assert_eq!(asked.brief(), "reply error");
+        assert_eq!(rig.goal().gate().max_continuations, Some(100));
+    }
+    let told = pursuing().command("limit").told();
+    assert!(told.contains("100 continuations; 0 used"), "{told}");
+}
+
+// accept
+
+#[test]
+fn a_stopped_goal_is_accepted_on_a_yes_and_never_counts_as_approved() {
+    for mut rig in [paused(), held()] {
+        let ticket = rig.command("accept").ticket().expect("a question");
+        let asked = rig.answer_question(ticket, true);
+        assert_eq!(asked.brief(), "save gone(accepted), reply info");
+        assert_eq!(rig.phase(), "none");
+    }
+}
+
+#[test]
+fn the_question_names_the_objective_and_the_last_verdict() {
+    let mut rig = pursuing();
+    rig.audited("Nothing is done.\n<disapproved/>");
+    rig.command("pause");
+    let asked = rig.command("accept");
+    let message = asked.iter().find_map(|effect| {
+        if let Effect::Confirm { message, .. } = effect {
+            Some(message.clone())
+        } else {
+            None
+        }
+    });
+    let message = message.expect("a question");
+    assert!(
+        message.contains("old") && message.contains("disapproved"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_no_and_a_goal_that_changed_meanwhile_accept_nothing() {
+    let mut rig = paused();
+    let ticket = rig.command("accept").ticket().expect("a question");
+    rig.answer_question(ticket, false);
+    assert_eq!(rig.phase(), "paused(user)");
+    let ticket = rig.command("accept").ticket().expect("a question");
+    rig.command("resume");
+    let told = rig.answer_question(ticket, true).told();
+    assert!(told.contains("nothing was accepted"), "{told}");
+    assert_eq!(rig.phase(), "pursuing");
+}
+
+#[test]
+fn a_pursued_goal_and_a_host_without_a_person_refuse_accepting_with_the_way() {
+    let told = pursuing().command("accept").told();
+    assert!(told.contains("/goal pause"), "{told}");
+    let mut rig = paused();
+    rig.facts.has_ui = false;
+    let asked = rig.command("accept");
+    assert!(
+        asked.ticket().is_none() && asked.told().contains("person"),
+        "{}",
+        asked.told()
+    );
+}
+
+// edit
+
+#[test]
+fn an_edit_in_a_run_ends_it_and_starts_anew_with_the_full_message() {
+    let mut rig = pursuing();
+    rig.audited("Nothing is done.\n<disapproved/>");
+    rig.work();
+    rig.ends_saying("a text of its own that is long enough to be a repetition");
+    let before = rig.goal().clone();
+    rig.sleep_through(60_000);
+    let asked = edit(&mut rig, " new\n");
+    assert_eq!(asked.brief(), "save pursuing, END RUN, reply info");
+    let goal = rig.goal().clone();
+    assert_eq!(goal.objective(), "new");
+    assert_eq!(
+        (goal.id(), goal.created_at()),
+        (before.id(), before.created_at())
+    );
+    assert_eq!(goal.generation(), before.generation() + 1);
+    assert_eq!(goal.totals.continuations, before.totals.continuations);
+    assert_eq!(goal.totals.audits, 1);
+    assert_eq!(goal.totals.repeat_streak, 0);
+    assert_eq!(
+        (goal.totals.last_text, goal.totals.last_refusal),
+        (None, None)
+    );
+    assert_eq!(goal.last_objection, None);
+    let asked = rig.settled(true, true);
+    let message = asked.start().expect("a start");
+    assert!(message.details.full && message.text.contains("new"));
+    assert!(!message.text.contains("Nothing is done"));
+    assert_eq!(rig.wait(10_000).brief(), "-", "that ending pauses nobody");
+}
+
+#[test]
+fn an_edit_of_a_resting_goal_leaves_it_at_rest() {
+    for (mut rig, phase) in [(paused(), "paused(user)"), (held(), "held")] {
+        let asked = edit(&mut rig, "new");
+        assert_eq!(asked.brief(), format!("save {phase}, reply info"));
+        assert_eq!(rig.phase(), phase);
+        assert_eq!(rig.goal().objective(), "new");
+        assert!(rig.command("resume").start().is_some());
+    }
+}
+
+#[test]
+fn an_edit_while_the_goal_is_idle_or_backs_off_starts_at_once() {
+    let mut rig = pursuing();
+    rig.ends_failing("503");
+    assert!(edit(&mut rig, "new").start().is_some());
+    assert_eq!(rig.wait(100_000).brief(), "-", "the back-off is off");
+}
+
+#[test]
+fn an_audit_of_the_old_words_is_stale() {
+    let mut rig = pursuing();
+    let audit = rig.claims().opened().expect("an audit").audit;
+    let asked = edit(&mut rig, "new");
+    assert_eq!(asked.audits(), ["stale"]);
+    assert!(asked.answer().is_some_and(|answer| answer.is_error));
+    assert!(asked.ends_run());
+    rig.checks(audit);
+    assert_eq!(rig.auditor_says(audit, "<approved/>").brief(), "-");
+    assert_eq!(rig.goal().objective(), "new");
+}
+
+#[test]
+fn nothing_saved_nothing_changed_and_nothing_lost() {
+    for text in [None, Some("  \n"), Some("old"), Some("\nold ")] {
+        let mut rig = pursuing();
+        let ticket = rig.command("edit").ticket().expect("an editor");
+        let tag = rig.tag();
+        assert_eq!(
+            rig.saves_edit(ticket, text).brief(),
+            "reply info",
+            "{text:?}"
+        );
+        assert_eq!(rig.tag(), tag);
+    }
+    let mut rig = pursuing();
+    let long = "a".repeat(65_537);
+    let asked = edit(&mut rig, &long);
+    assert!(asked.told().contains("65537"));
+    assert_eq!(asked.restored(), Some(format!("/goal set {long}").as_str()));
+    assert_eq!(rig.goal().objective(), "old");
+}
+
+#[test]
+fn an_edit_of_a_goal_that_ended_meanwhile_gives_the_text_back() {
+    let mut rig = pursuing();
+    let ticket = rig.command("edit").ticket().expect("an editor");
+    rig.command("clear");
+    let asked = rig.saves_edit(ticket, Some("new"));
+    assert_eq!(asked.restored(), Some("/goal set new"));
+    assert_eq!(rig.phase(), "none");
+}
+
+#[test]
+fn an_edit_is_answered_once_by_its_own_editor_and_in_its_own_session() {
+    let mut rig = paused();
+    let ticket = rig.command("edit").ticket().expect("an editor");
+    assert_eq!(
+        rig.answer_question(ticket, true).brief(),
+        "-",
+        "no yes or no"
+    );
+    rig.saves_edit(ticket, Some("new"));
+    assert_eq!(rig.saves_edit(ticket, Some("newer")).brief(), "-");
+    let ticket = rig.command("accept").ticket().expect("a question");
+    assert_eq!(
+        rig.saves_edit(ticket, Some("newer")).brief(),
+        "-",
+        "no text"
+    );
+    let ticket = rig.command("edit").ticket().expect("an editor");
+    rig.give(Event::SessionLeft);
+    rig.open(OpenCause::Start, branch_with(saved_goal(Phase::Held)));
+    assert_eq!(rig.saves_edit(ticket, Some("newest")).brief(), "-");
+}
+
+#[test]
+fn an_edit_during_the_users_own_run_waits_for_its_end() {
+    let mut rig = pursuing();
+    rig.ends_failing("503");
+    let ticket = rig.command("edit").ticket().expect("an editor");
+    rig.command("pause");
+    rig.run_starts();
+    rig.saves_edit(ticket, Some("new"));
+    assert_eq!(rig.facts.activity, Activity::Running);
+    assert_eq!(rig.phase(), "paused(user)");
+}
+
+#[test]
+fn without_an_editor_an_edit_is_refused_with_the_way() {
+    let mut rig = paused();
+    rig.facts.has_ui = false;
+    let asked = rig.command("edit");
+    assert!(asked.told().contains("/goal @TASK.md"), "{}", asked.told());
+    assert!(asked.ticket().is_none());
+    assert!(
+        Rig::new()
+            .command("edit")
+            .told()
+            .contains("no goal to edit")
+    );
+}

@@ -1,0 +1,128 @@
+//! `/goal why`, `limit`, `accept`, `edit` …: the user steers a goal on the real pi.
+
+use goal_tests::moment::{approval, claim, work};
+use goal_tests::{
+    AUDITOR, Dialogs, Draft, EXECUTOR, Mark, Pi, PiOptions, Reply, Script, Steps, Tui,
+};
+use serde_json::json;
+
+fn stalling() -> PiOptions {
+    PiOptions::new(Script::new().executor(Reply::text("Hm").stalled()))
+}
+
+/// The models from here on: a goal that is worked on once, claimed, and approved.
+fn an_easy_goal(pi: &Pi) {
+    pi.server()
+        .set(EXECUTOR, [work(), claim(), Reply::text("That was it.")]);
+    pi.server().set(AUDITOR, Steps::of(approval()));
+}
+
+/// Answers the editor opened since `mark`.
+fn save_edit(pi: &Pi, mark: Mark, text: &str) -> String {
+    let opened = pi.wait_dialog(mark, "editor");
+    pi.send(&json!({ "type": "extension_ui_response", "id": opened["id"], "value": text }));
+    opened["prefill"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_refused_goal_is_understood_limited_and_accepted() {
+    let refusal = [
+        Reply::call("bash", json!({ "command": "ls" })),
+        Reply::text("The rhyme of verse two is missing.\n\n<disapproved/>"),
+    ];
+    let script = Script::new()
+        .executor([claim(), Reply::text("Hm").stalled()])
+        .model(AUDITOR, Steps::of(refusal));
+    let pi = Pi::start(PiOptions::new(script));
+    let mark = pi.goal("Write a poem");
+    pi.wait_request(EXECUTOR, 2);
+    pi.prompt("/goal accept");
+    pi.wait_notice(mark, "/goal pause first");
+    let limited = pi.prompt("/goal limit 7");
+    let told = pi.wait_notice(limited, "now 7 continuations").text;
+    assert!(told.contains("before: 100"), "{told}");
+    assert_eq!(pi.session().goal_field("gate")["maxContinuations"], 7);
+    pi.prompt("/goal pause");
+    pi.settled_quiet(mark);
+
+    // What was refused is known in another process too.
+    let pi = pi.restart(&["--continue"]);
+    let asked = pi.prompt("/goal why");
+    let told = pi.wait_notice(asked, "you paused it").text;
+    assert!(told.contains("The rhyme of verse two is missing"), "{told}");
+    pi.answer_dialogs(Dialogs::No);
+    let asked = pi.prompt("/goal accept");
+    let question = pi.wait_dialog(asked, "confirm");
+    let message = question["message"].as_str().unwrap_or_default();
+    assert!(
+        message.contains("Write a poem") && message.contains("disapproved"),
+        "{message}"
+    );
+    pi.wait_notice(asked, "not accepted");
+    pi.answer_dialogs(Dialogs::Yes);
+    let asked = pi.prompt("/goal accept");
+    pi.wait_notice(asked, "Goal accepted by you");
+    let session = pi.session();
+    assert_eq!(
+        (session.phase(), session.ended()),
+        ("none", Some("accepted"))
+    );
+}
+
+#[test]
+fn an_edit_in_a_run_starts_anew_with_the_new_words_and_the_same_goal() {
+    let pi = Pi::start(stalling());
+    pi.answer_dialogs(Dialogs::Ignore);
+    let mark = pi.goal("Write a poem");
+    pi.wait_request(EXECUTOR, 1);
+    let id = pi.session_in_memory().goal_field("id").clone();
+    pi.prompt("/goal edit");
+    an_easy_goal(&pi);
+    assert_eq!(save_edit(&pi, mark, "Write a sonnet"), "Write a poem");
+    pi.wait_notice(mark, "Goal complete: Write a sonnet");
+    pi.settled_quiet(mark);
+    let asked = pi.asked();
+    assert_eq!(asked.len(), 4);
+    assert!(asked[1].last_text().contains("Write a sonnet"));
+    let session = pi.session();
+    assert_eq!(session.audit_outcomes(), ["approved"]);
+    assert_eq!(session.audits()[0]["goalId"], id);
+    assert!(
+        !pi.notices_since(mark)
+            .iter()
+            .any(|n| n.text.contains("paused"))
+    );
+}
+
+#[test]
+fn an_edit_of_a_held_goal_waits_for_resume_and_a_cancelled_one_changes_nothing() {
+    let pi = Pi::start(stalling());
+    let held = Draft::new(pi.world()).goal(json!({ "objective": "Write a poem" }));
+    let mark = pi.switch_session(&held.write(pi.world(), "held"));
+    pi.wait_notice(mark, "on hold");
+    let asked = pi.prompt("/goal edit"); // The harness cancels it.
+    pi.wait_notice(asked, "kept as it is");
+    pi.answer_dialogs(Dialogs::Ignore);
+    let asked = pi.prompt("/goal edit");
+    save_edit(&pi, asked, "Write a sonnet");
+    let told = pi.wait_notice(asked, "Goal changed: Write a sonnet").text;
+    assert!(told.contains("/goal resume"), "{told}");
+    assert_eq!(pi.asked().len(), 0, "it still rests");
+    an_easy_goal(&pi);
+    let asked = pi.prompt("/goal resume");
+    pi.wait_notice(asked, "Goal complete: Write a sonnet");
+}
+
+#[test]
+fn in_the_terminal_the_objective_is_edited_where_it_is_typed() {
+    let tui = Tui::start(stalling());
+    tui.wait_screen("executor");
+    tui.submit("/goal Write a poem");
+    tui.wait_screen("● goal pursuing");
+    tui.submit("/goal edit");
+    tui.wait_screen("Edit the goal's objective");
+    tui.type_text(" about the sea");
+    tui.press("Enter");
+    tui.wait_screen("Goal changed: Write a poem about the sea");
+    tui.wait_screen("● goal pursuing");
+}
