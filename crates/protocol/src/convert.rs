@@ -4,9 +4,9 @@
 use goal_engine::{
     Activity, Answer, AuditDetails, AuditRecord, AuditorEvent, CheckRecord, Command,
     CompactionEnded, CoreRestart, Effect, Event, Gate, Goal, GoalMessage, GoalTag, GoalTool,
-    HostFacts, Level, MessageDetails, ModelInfo, ModelRef, Notice, OpenCause, OpenFailure, Phase,
-    Proposal, RunSettled, SandboxGate, SavedGoal, SessionOpened, Settling, StopKind, ToolFinished,
-    ToolInvoked, Totals, Usage, WorkspaceSummary,
+    HostFacts, Level, MessageDetails, ModelInfo, ModelRef, Notice, OpenAuditor, OpenCause,
+    OpenFailure, Phase, Proposal, RunSettled, SandboxGate, SavedGoal, SessionOpened, Settling,
+    StatusView, StopKind, ToolAnswer, ToolFinished, ToolInvoked, Totals, Usage, WorkspaceSummary,
 };
 
 use crate::read::read_branch;
@@ -196,24 +196,9 @@ pub fn effect(effect: Effect) -> Option<EffectWire> {
         },
         Effect::EndRun => EffectWire::EndRun,
         Effect::ActivateTools => EffectWire::ActivateTools,
-        Effect::FinishTool(answer) => EffectWire::FinishTool {
-            call_id: answer.call_id,
-            text: answer.text,
-            is_error: answer.is_error,
-            ends_run: answer.ends_run,
-            details: answer.audit.map(details_wire),
-            usage: answer.usage.map(usage_wire),
-        },
+        Effect::FinishTool(answer) => finish_tool(*answer),
         Effect::Progress { call_id, text } => EffectWire::Progress { call_id, text },
-        Effect::OpenAuditor(open) => EffectWire::OpenAuditor {
-            audit: open.audit,
-            call_id: open.call_id,
-            model: model_wire(open.model),
-            thinking_level: open.thinking_level,
-            system_prompt: open.system_prompt,
-            prompt: open.prompt,
-            seal: open.seal,
-        },
+        Effect::OpenAuditor(open) => open_auditor(*open),
         Effect::PromptAuditor { audit, text } => EffectWire::PromptAuditor { audit, text },
         Effect::CloseAuditor { audit } => EffectWire::CloseAuditor { audit },
         Effect::Notify(Notice { level, text }) => EffectWire::Notify {
@@ -224,12 +209,7 @@ pub fn effect(effect: Effect) -> Option<EffectWire> {
             level: level_wire(level),
             text,
         },
-        Effect::ShowStatus(view) => EffectWire::ShowStatus {
-            footer: view.footer,
-            widget: view.widget,
-            pursued: view.pursued.map(tag_wire),
-            waiting: view.waiting,
-        },
+        Effect::ShowStatus(view) => show_status(view),
         Effect::Confirm {
             ticket,
             title,
@@ -251,6 +231,38 @@ pub fn effect(effect: Effect) -> Option<EffectWire> {
         Effect::RestoreInput { text } => EffectWire::RestoreInput { text },
         Effect::Release { approved, reason } => EffectWire::Release { approved, reason },
     })
+}
+
+fn finish_tool(answer: ToolAnswer) -> EffectWire {
+    EffectWire::FinishTool {
+        call_id: answer.call_id,
+        text: answer.text,
+        is_error: answer.is_error,
+        ends_run: answer.ends_run,
+        details: answer.audit.map(details_wire),
+        usage: answer.usage.map(usage_wire),
+    }
+}
+
+fn open_auditor(open: OpenAuditor) -> EffectWire {
+    EffectWire::OpenAuditor {
+        audit: open.audit,
+        call_id: open.call_id,
+        model: model_wire(open.model),
+        thinking_level: open.thinking_level,
+        system_prompt: open.system_prompt,
+        prompt: open.prompt,
+        seal: open.seal,
+    }
+}
+
+fn show_status(view: StatusView) -> EffectWire {
+    EffectWire::ShowStatus {
+        footer: view.footer,
+        widget: view.widget,
+        pursued: view.pursued.map(tag_wire),
+        waiting: view.waiting,
+    }
 }
 
 fn open_cause(wire: OpenCauseWire) -> OpenCause {
