@@ -28,6 +28,8 @@ pub enum Moment {
 
 /// What the executor streams in [`Moment::Streaming`].
 const STREAMED: &str = "Let me think about that for a while";
+/// What runs in [`Moment::Tool`] and [`Moment::AuditTool`].
+const COMMAND: &str = "exec sleep 300";
 /// A refusal that pi does not retry and that time may mend.
 const ODD_REFUSAL: &str = "the flux capacitor is cold";
 /// More tokens than the context window of [`Moment::options`] leaves room for.
@@ -90,11 +92,15 @@ impl Moment {
                 pi.wait_notice(mark, "goes on in 5 s");
                 pi.wait_settled(mark);
             }
-            Self::Tool
-            | Self::Audit
-            | Self::AuditTool
-            | Self::CompactionAfterRun
-            | Self::CompactionInRun => place.wait(pi.world()),
+            Self::AuditTool => {
+                pi.wait_for(mark, "a command of the auditor", |record| {
+                    record["type"] == "tool_execution_update"
+                        && record.to_string().contains(COMMAND)
+                });
+            }
+            Self::Tool | Self::Audit | Self::CompactionAfterRun | Self::CompactionInRun => {
+                place.wait(pi.world());
+            }
         }
     }
 
@@ -110,7 +116,9 @@ impl Moment {
                 place.wait(tui.world());
                 tui.wait_screen("ompacting");
             }
-            Self::Tool | Self::Audit | Self::AuditTool => place.wait(tui.world()),
+            // The sandbox hides what the command does, but not that it runs.
+            Self::AuditTool => drop(tui.wait_screen("checks done · bash")),
+            Self::Tool | Self::Audit => place.wait(tui.world()),
         }
     }
 
@@ -155,19 +163,19 @@ impl Place {
     }
 
     fn sleeping_call(&self) -> Reply {
-        let command = format!("touch {}; exec sleep 300", self.file);
+        let command = format!("touch {}; {COMMAND}", self.file);
         Reply::call("bash", json!({ "command": command }))
     }
 
     fn wait(&self, world: &World) {
         let server = &world.server;
         let there = || match self.moment {
-            Moment::Tool | Moment::AuditTool => world.file(&self.file).is_some(),
+            Moment::Tool => world.file(&self.file).is_some(),
             Moment::Audit => server.requests_of(AUDITOR).len() > self.auditor,
             Moment::CompactionAfterRun | Moment::CompactionInRun => {
                 server.compactions().len() > self.compactions
             }
-            Moment::Streaming | Moment::RetryWait | Moment::BackOff => {
+            Moment::Streaming | Moment::AuditTool | Moment::RetryWait | Moment::BackOff => {
                 unreachable!("seen elsewhere")
             }
         };

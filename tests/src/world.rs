@@ -114,6 +114,11 @@ impl World {
             .unwrap_or_default()
     }
 
+    /// Writes a file of the workspace, for what waits for it there.
+    pub fn put(&self, path: &str, text: &str) {
+        fs::write(self.workspace.join(path), text).unwrap();
+    }
+
     /// Waits for pi's `nth` request (from 1) for a summary.
     pub fn wait_compaction(&self, nth: usize) {
         let there = || (self.server.compactions().len() >= nth).then_some(());

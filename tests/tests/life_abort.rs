@@ -91,3 +91,17 @@ fn esc_in_the_compaction_before_a_run_pauses_the_goal() {
     assert_eq!(world.session().pause_reason(), Some("aborted"));
     assert_eq!(world.server.requests_of(EXECUTOR).len(), 1);
 }
+
+/// There pi shows an abort to nobody; `/goal pause` is the way.
+#[test]
+fn an_abort_over_rpc_in_a_back_off_changes_nothing() {
+    let pi = Pi::start(Moment::options());
+    let mark = Moment::BackOff.reach(&pi, "Write a poem");
+    pi.abort();
+    pi.wait_request(EXECUTOR, 2);
+    assert!(
+        !pi.notices_since(mark)
+            .iter()
+            .any(|n| n.text.contains("Goal paused"))
+    );
+}

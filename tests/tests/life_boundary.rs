@@ -3,7 +3,7 @@
 use std::fs;
 
 use goal_tests::moment::{approval, claim, work};
-use goal_tests::{AUDITOR, EXECUTOR, Mark, Pi, PiOptions, Reply, Script, Steps};
+use goal_tests::{AUDITOR, EXECUTOR, Mark, Pi, PiOptions, Reply, Script, Steps, Tui};
 use serde_json::json;
 
 /// An extension that holds pi at the first event of that kind until the file `go` is there.
@@ -56,7 +56,7 @@ fn hold(pi: &Pi) -> Mark {
 }
 
 fn go(pi: &Pi) {
-    fs::write(pi.world().workspace().join("go"), "").expect("the workspace can be written");
+    pi.world().put("go", "");
 }
 
 #[test]
@@ -223,4 +223,28 @@ fn clear_and_another_goal_in_one_breath_both_act() {
         .collect();
     assert_eq!(ended, ["cleared", "approved"]);
     assert_eq!(pi.server().requests_of(EXECUTOR).len(), 4);
+}
+
+#[test]
+fn esc_at_the_boundary_pauses_the_goal() {
+    for (place, options) in places() {
+        let tui = Tui::start(options);
+        tui.wait_screen("executor");
+        let server = &tui.world().server;
+        server.set(EXECUTOR, [Reply::text("One line is written.")]);
+        tui.submit("/goal Write a poem");
+        tui.wait_screen("held at");
+        // A letter on the screen says that the key before it has been taken.
+        tui.press("Escape");
+        tui.type_text("x");
+        tui.wait_screen("x\n");
+        tui.world().put("go", "");
+        tui.wait_screen("■ goal paused");
+        assert_eq!(
+            tui.world().session().pause_reason(),
+            Some("aborted"),
+            "{place}"
+        );
+        assert_eq!(server.requests_of(EXECUTOR).len(), 1, "{place}");
+    }
 }

@@ -67,7 +67,7 @@ fn a_core_killed_during_a_tool_is_replaced_and_the_goal_goes_on() {
     pi.wait_until("the tool", || pi.world().file("started").is_some());
     let old = strike(&pi, Signal::KILL);
     pi.wait_notice(mark, RESTARTED);
-    std::fs::write(pi.world().workspace().join("go"), "").unwrap();
+    pi.world().put("go", "");
     pi.wait_notice(mark, "Goal complete");
     pi.settled_quiet(mark);
     assert_replaced(&pi, mark, old);

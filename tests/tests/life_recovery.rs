@@ -373,3 +373,102 @@ fn totals_streaks_and_the_objection_survive() {
         "numbers count over the whole life"
     );
 }
+
+/// Every stop there is: it survives, is shown with its reason, and can be left by the way it names.
+#[test]
+fn every_saved_stop_is_shown_with_its_reason_and_can_be_resumed() {
+    let pi = idle_pi();
+    let documented = fs::read_to_string(goal_tests::install::root().join("docs/stops.md")).unwrap();
+    for (reason, kind, detail, told) in [
+        ("user", None, None, "you paused it"),
+        ("aborted", None, None, "you stopped the run"),
+        ("no_progress", None, Some("Which file?"), "did no work"),
+        ("repetition", None, Some("I am done."), "the same words"),
+        (
+            "model_errors",
+            Some("context_overflow"),
+            Some("too long"),
+            "/compact",
+        ),
+        (
+            "model_errors",
+            Some("authentication"),
+            Some("401"),
+            "/login",
+        ),
+        ("model_errors", Some("quota"), Some("no credit"), "/model"),
+        ("model_errors", Some("unknown_model"), Some("404"), "/model"),
+        (
+            "model_errors",
+            Some("transient"),
+            Some("503"),
+            "in a row ended in an error",
+        ),
+        ("model_errors", None, None, "in a row ended in an error"),
+        (
+            "rejections",
+            None,
+            Some("It does not rhyme."),
+            "the auditor refused",
+        ),
+        (
+            "audit_failures",
+            Some("timeout"),
+            Some("too slow"),
+            "timeoutMs",
+        ),
+        (
+            "audit_failures",
+            Some("not_yet_known"),
+            None,
+            "brought no approval",
+        ),
+        ("audit_failures", None, None, "brought no approval"),
+        ("continuation_limit", None, None, "maxContinuations"),
+        ("audit_limit", None, Some("It does not rhyme."), "maxAudits"),
+        (
+            "tools_off",
+            None,
+            None,
+            "get_goal and update_goal are not active",
+        ),
+        ("core_lost", None, None, "core was lost"),
+    ] {
+        let name = format!("stop-{reason}-{}", kind.unwrap_or("plain"));
+        assert!(
+            documented.contains(&format!("`{reason}`")),
+            "docs/stops.md has no {reason}"
+        );
+        let mut stop = json!({ "phase": "paused", "pauseReason": reason });
+        stop["pauseKind"] = kind.into();
+        stop["pauseDetail"] = detail.into();
+        let path = Draft::new(pi.world()).goal(stop).write(pi.world(), &name);
+        let mark = pi.switch_session(&path);
+        let (status, opening) = opened(&pi, mark);
+        for part in [
+            "Goal paused: ",
+            told,
+            "/goal resume",
+            "/goal clear",
+            detail.unwrap_or_default(),
+        ] {
+            assert!(status.contains(part), "{name}: no {part:?} in {status}");
+        }
+        assert!(
+            opening[0].contains("paused (") && opening[0].contains("/goal resume"),
+            "{name}: {opening:?}"
+        );
+        assert!(
+            pi.status("goal")
+                .is_some_and(|line| line.contains("paused (")),
+            "{name}"
+        );
+
+        let before = pi.server().requests_of(EXECUTOR).len();
+        pi.server().set(EXECUTOR, Reply::text("Hm").stalled());
+        let mark = pi.prompt("/goal resume");
+        pi.wait_request(EXECUTOR, before + 1);
+        pi.prompt("/goal clear");
+        pi.settled_quiet(mark);
+    }
+}

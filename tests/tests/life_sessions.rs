@@ -285,6 +285,31 @@ fn moving_in_the_tree_takes_the_goal_of_the_place_one_lands_at() {
 }
 
 #[test]
+fn moving_in_the_tree_in_a_run_probe() {
+    let pi = Pi::start(options());
+    hello(&pi);
+    let before = pi.session_in_memory().last_id();
+    for moment in [Moment::Streaming, Moment::AuditTool] {
+        let mark = moment.reach(&pi, OBJECTIVE);
+        let jumped = pi.prompt(&format!("/jump {before}"));
+        pi.wait_until("silence", || pi.log().silence() > QUIET);
+        eprintln!(
+            "{moment:?}: {:#?}",
+            pi.log()
+                .since(jumped)
+                .iter()
+                .map(|r| r.to_string().chars().take(200).collect::<String>())
+                .collect::<Vec<_>>()
+        );
+        eprintln!("{:?}", pi.session().phase());
+        let _ = mark;
+        pi.prompt("/goal clear");
+        pi.abort();
+    }
+    panic!();
+}
+
+#[test]
 fn a_reload_holds_the_goal_and_leaves_one_sidecar() {
     let pi = Pi::start(options());
     Moment::BackOff.reach(&pi, OBJECTIVE);
