@@ -95,6 +95,7 @@ impl ActiveAudit {
 impl Engine {
     /// Begins an audit of a claim. The goal is pursued and the run is its own.
     pub(crate) fn start_audit(&mut self, invoked: &ToolInvoked, out: &mut Vec<Effect>) {
+        out.extend(self.sandbox_news());
         let token = self.token();
         let number = self.number();
         let Some(goal) = &self.goal else { return };

@@ -368,6 +368,7 @@ impl Engine {
                 text,
             })
         }));
+        out.extend(self.sandbox_news());
         self.begin(host, begin, out);
     }
 }

@@ -56,6 +56,8 @@ pub struct Engine {
     pub(crate) turn_result: Option<TurnResult>,
     /// The best rung of this machine, and why there is no better one.
     pub(crate) sandbox: Option<(Rung, Option<String>)>,
+    /// The user has been told of it.
+    pub(crate) sandbox_told: bool,
     pub(crate) questions: Vec<OpenQuestion>,
     pub(crate) deadlines: Deadlines,
     /// The next continuation owes the executor the auditor's objections.
@@ -114,6 +116,7 @@ impl Engine {
             audit: None,
             turn_result: None,
             sandbox: None,
+            sandbox_told: false,
             questions: Vec::new(),
             deadlines: Deadlines::default(),
             objection_owed: false,

@@ -123,21 +123,32 @@ impl Engine {
         );
     }
 
-    /// The best seal of this machine is known. What is less than a seal is told at once, a seal when
-    /// there is a goal to judge.
+    /// The best seal of this machine is known. What is less than a seal is told at once; a seal is
+    /// when it matters: at the next start of a goal, or at the first audit.
     pub(crate) fn sandbox_probed(
         &mut self,
         rung: Rung,
         why: Option<String>,
         out: &mut Vec<Effect>,
     ) {
-        let sealed = rung == Rung::Overlay;
-        if self.sandbox.is_none() && (!sealed || self.goal.is_some()) {
-            let level = if sealed { Level::Info } else { Level::Warning };
-            let text = say::sandbox(rung, why.as_deref());
-            out.push(Effect::Notify(Notice { level, text }));
+        let first = self.sandbox.replace((rung, why)).is_none();
+        if first && rung != Rung::Overlay {
+            out.extend(self.sandbox_news());
         }
-        self.sandbox = Some((rung, why));
+    }
+
+    /// What the user has not been told of the seal yet.
+    pub(crate) fn sandbox_news(&mut self) -> Option<Effect> {
+        let (rung, why) = self.sandbox.as_ref()?;
+        if std::mem::replace(&mut self.sandbox_told, true) {
+            return None;
+        }
+        let level = match rung {
+            Rung::Overlay => Level::Info,
+            Rung::Fingerprint | Rung::None => Level::Warning,
+        };
+        let text = say::sandbox(*rung, why.as_deref());
+        Some(Effect::Notify(Notice { level, text }))
     }
 
     fn fail_audit(&mut self, kind: FailureKind, why: String, out: &mut Vec<Effect>) {

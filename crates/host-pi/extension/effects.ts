@@ -54,15 +54,19 @@ export class Effects {
   }
 
   perform(effects: readonly EffectWire[]): void {
+    // pi's terminal shows the later of two texts of information in the place of the earlier, so one line makes one text.
+    const informed: string[] = [];
     for (const effect of effects) {
       const ctx = this.#session.ctx;
       if (!this.#session.alive || !ctx) return;
       try {
-        this.#one(effect, ctx);
+        if ((effect.type === "notify" || effect.type === "reply") && effect.level === "info") informed.push(effect.text);
+        else this.#one(effect, ctx);
       } catch (error) {
         this.tell("error", `goal-auditor: ${String((effect as EffectWire | null)?.type)} failed: ${String(error)}`);
       }
     }
+    if (informed.length > 0) this.tell("info", informed.join("\n"));
   }
 
   /** To the user; stdout stays pi's. */
