@@ -170,6 +170,10 @@ impl World {
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
+        // Until it is the user's own, nobody could harm it.
+        let command_line = format!("/proc/{}/cmdline", victim.id());
+        let is_sleeping = || fs::read(&command_line).is_ok_and(|line| line.starts_with(b"sleep"));
+        assert!(eventually(is_sleeping));
         // Not the folder's name: that is on the command line of seals, too.
         let name = path.file_name().unwrap().to_string_lossy();
         let mark = name.replace("goal-hostile-", "mark-of-");
