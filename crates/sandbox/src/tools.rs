@@ -70,9 +70,12 @@ impl View {
         self.hidden.iter().any(|hidden| real.starts_with(hidden))
     }
 
-    /// For walks, which do not follow links: only the path itself counts.
+    /// For walks, which do not follow links and go no further below what is hidden: only an entry of
+    /// a hidden one's name can be it, by whatever way the walk came.
     fn hides_entry(&self, path: &Path) -> bool {
-        self.hidden.iter().any(|hidden| path.starts_with(hidden))
+        let name = path.file_name();
+        let may_be = self.hidden.iter().any(|hidden| hidden.file_name() == name);
+        may_be && self.is_hidden(path)
     }
 }
 

@@ -338,3 +338,24 @@ fn grep_cuts_long_lines_and_long_outputs() {
     let all = tree.grep(|args| (args.path, args.limit) = (Some("many".to_owned()), Some(300.0)));
     assert!(all.unwrap().ends_with("\n\n[50.0KB limit reached]"));
 }
+
+#[cfg(unix)]
+#[test]
+fn hidden_files_stay_hidden_when_the_folder_is_reached_through_a_link() {
+    let tree = forest();
+    let door = tempfile::tempdir().unwrap();
+    let cwd = door.path().join("door");
+    std::os::unix::fs::symlink(tree.path(), &cwd).unwrap();
+    let view = View::new(cwd, None, &[tree.path().join("hidden")]);
+    let pattern = "*.txt".to_owned();
+    let (path, limit) = (None, None);
+    let found = find(
+        &view,
+        &FindArgs {
+            pattern,
+            path,
+            limit,
+        },
+    );
+    assert_eq!(found, ok(".dot/h.txt\na.txt"));
+}
