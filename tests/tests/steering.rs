@@ -114,6 +114,74 @@ fn an_edit_of_a_held_goal_waits_for_resume_and_a_cancelled_one_changes_nothing()
 }
 
 #[test]
+fn the_objective_may_stand_in_a_file() {
+    let options = stalling()
+        .file("docs/TASK.md", "\u{feff}Write a poem\nof two verses\n")
+        .file("docs/big.md", &"a".repeat(65_537))
+        .file("docs/empty.md", " \n");
+    let pi = Pi::start(options);
+    for (typed, why) in [
+        ("@docs", "folder"),
+        ("@docs/big.md", "65537 bytes"),
+        ("set @docs/empty.md", "is empty"),
+    ] {
+        let mark = pi.goal(typed);
+        let told = pi.wait_notice(mark, "No goal was set").text;
+        assert!(told.contains(why), "{told}");
+        assert_eq!(pi.editor_text(), Some(format!("/goal {typed}")));
+    }
+    pi.goal("@docs/TASK.md");
+    let first = pi.wait_request(EXECUTOR, 1);
+    assert!(first.last_text().contains("Write a poem\nof two verses"));
+    pi.prompt("/goal clear");
+    pi.goal("@docs/missing.md");
+    let second = pi.wait_request(EXECUTOR, 2);
+    assert!(second.last_text().contains("@docs/missing.md"));
+}
+
+#[test]
+fn the_settings_in_force_are_shown_with_their_sources() {
+    let pi = Pi::start(stalling().caps(json!({ "maxContinuations": 5 })));
+    let mark = pi.prompt("/goal config");
+    let told = pi.wait_notice(mark, "maxContinuations").text;
+    let row = told
+        .lines()
+        .find(|line| line.starts_with("maxContinuations "))
+        .unwrap_or_default();
+    assert!(
+        row.contains("  5  ") && row.contains("goal-auditor.json"),
+        "{told}"
+    );
+    assert!(
+        told.contains("idleTimeoutMs") && told.contains("default"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_report_is_written_where_one_says_or_into_the_agent_folder() {
+    let pi = Pi::start(stalling());
+    let mark = pi.prompt("/goal report");
+    pi.wait_notice(mark, "No report was written");
+    an_easy_goal(&pi);
+    let mark = pi.goal("Write a poem");
+    pi.wait_notice(mark, "Goal complete");
+    pi.settled_quiet(mark);
+    let mark = pi.prompt("/goal report goal.md");
+    pi.wait_notice(mark, "goal.md");
+    let report = pi.world().file("goal.md").unwrap_or_default();
+    assert!(report.contains("Write a poem"), "{report}");
+    let mark = pi.prompt("/goal report");
+    let told = pi.wait_notice(mark, "goal-reports").text;
+    let path = told.rsplit(": ").next().unwrap_or_default().trim();
+    let page = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        path.ends_with(".html") && page.contains("Write a poem"),
+        "{told}"
+    );
+}
+
+#[test]
 fn in_the_terminal_the_objective_is_edited_where_it_is_typed() {
     let tui = Tui::start(stalling());
     tui.wait_screen("executor");

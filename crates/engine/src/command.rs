@@ -24,6 +24,9 @@ enum Form<'a> {
     Edit,
     /// The limit alone, or a new one: `0` is off.
     Limit(Option<&'a str>),
+    Config,
+    /// The file to write, if one is named.
+    Report(Option<&'a str>),
     /// A word that will mean something one day.
     Reserved(&'a str),
     /// `set` or `--` with nothing behind it.
@@ -32,7 +35,10 @@ enum Form<'a> {
 }
 
 /// Words kept for later, so that a goal named "audit" does not break when the word gets its meaning.
-const RESERVED: [&str; 3] = ["audit", "config", "report"];
+const RESERVED: [&str; 1] = ["audit"];
+
+/// Endings of a report's file, for the form it shall have.
+const REPORT_ENDINGS: [&str; 3] = [".md", ".html", ".json"];
 
 /// A question the user has not answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +75,9 @@ fn parse(text: &str) -> Form<'_> {
     if first.eq_ignore_ascii_case("limit") && is_number(rest.trim()) {
         return Form::Limit(Some(rest.trim()));
     }
+    if first.eq_ignore_ascii_case("report") && is_report_path(rest.trim()) {
+        return Form::Report(Some(rest.trim()));
+    }
     if !rest.is_empty() {
         return Form::Objective(text);
     }
@@ -82,6 +91,8 @@ fn parse(text: &str) -> Form<'_> {
         "accept" => Form::Accept,
         "edit" => Form::Edit,
         "limit" => Form::Limit(None),
+        "config" => Form::Config,
+        "report" => Form::Report(None),
         word if RESERVED.contains(&word) => Form::Reserved(first),
         _ => Form::Objective(text),
     }
@@ -89,6 +100,26 @@ fn parse(text: &str) -> Form<'_> {
 
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_report_path(text: &str) -> bool {
+    let ends = |ending: &&str| text.len() > ending.len() && text.ends_with(*ending);
+    !text.contains(char::is_whitespace) && REPORT_ENDINGS.iter().any(ends)
+}
+
+/// The path in a command whose whole objective is `@path`. If such a file exists, the driver brings
+/// what is in it along with the command; otherwise the text is an objective like any other.
+#[must_use]
+pub fn file_named(text: &str) -> Option<&str> {
+    let Form::Objective(text) = parse(text) else {
+        return None;
+    };
+    let path = text.strip_prefix('@')?.trim();
+    let path = path
+        .strip_prefix('"')
+        .and_then(|path| path.strip_suffix('"'))
+        .unwrap_or(path);
+    (!path.is_empty() && !path.contains(['\n', '\r', '\0'])).then_some(path)
 }
 
 impl Engine {
@@ -109,6 +140,8 @@ impl Engine {
             Form::Accept => self.accept_command(host, out),
             Form::Edit => self.edit_command(host, out),
             Form::Limit(number) => self.limit_command(number, out),
+            Form::Config => self.reply(Level::Info, say::config(self), out),
+            Form::Report(path) => self.report_command(path, out),
             Form::Reserved(word) => self.reply(Level::Info, say::reserved(word), out),
             Form::Bare => self.refuse_start(say::nothing_to_set(), &command.text, out),
             Form::Pause => self.pause_command(out),
@@ -228,6 +261,14 @@ impl Engine {
     }
 
     fn objective_command(&mut self, text: &str, command: &Command, out: &mut Vec<Effect>) {
+        let text = match (&command.file, file_named(&command.text)) {
+            (Some(Ok(found)), Some(_)) => found,
+            (Some(Err(trouble)), Some(path)) => {
+                let why = say::bad_file(path, trouble);
+                return self.refuse_start(why, &command.text, out);
+            }
+            (None, _) | (Some(_), None) => text,
+        };
         let objective = match Objective::new(text) {
             Ok(objective) => objective,
             Err(error) => return self.refuse_start(say::bad_objective(error), &command.text, out),
@@ -400,7 +441,14 @@ mod tests {
             ("resume", Form::Resume),
             ("help", Form::Help),
             ("Edit", Form::Edit),
-            ("Report", Form::Reserved("Report")),
+            ("Audit", Form::Reserved("Audit")),
+            ("config", Form::Config),
+            ("config the router", Form::Objective("config the router")),
+            ("Report", Form::Report(None)),
+            ("report out/goal.html", Form::Report(Some("out/goal.html"))),
+            ("report .md", Form::Objective("report .md")),
+            ("report a b.md", Form::Objective("report a b.md")),
+            ("report bugs", Form::Objective("report bugs")),
             ("edit the README", Form::Objective("edit the README")),
             ("why", Form::Why),
             ("why is it slow", Form::Objective("why is it slow")),
@@ -425,6 +473,22 @@ mod tests {
             ),
         ] {
             assert_eq!(parse(text), form, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_named_only_by_the_whole_text() {
+        for (text, path) in [
+            ("@TASK.md", Some("TASK.md")),
+            (" @docs/my task.md ", Some("docs/my task.md")),
+            ("set @\"my task.md\"", Some("my task.md")),
+            ("@", None),
+            ("do @TASK.md", None),
+            ("@a\n@b", None),
+            ("TASK.md", None),
+            ("pause", None),
+        ] {
+            assert_eq!(file_named(text), path, "{text:?}");
         }
     }
 }

@@ -80,6 +80,14 @@ pub enum Effect {
         /// The text to begin with.
         text: String,
     },
+    /// Write the session's report into a file; the driver's own work. Answered by
+    /// [`crate::Event::ReportWritten`].
+    WriteReport {
+        /// The file as the user named it; `None` is a place of the driver's own.
+        path: Option<String>,
+        /// The goal the session has now.
+        goal: Option<String>,
+    },
     /// Give text back to the editor, so that nothing typed is lost.
     RestoreInput {
         /// What was typed.

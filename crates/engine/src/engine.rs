@@ -171,6 +171,7 @@ impl Engine {
             Event::Edited { ticket, text, host } => {
                 self.edited(ticket, text.as_deref(), &host, out);
             }
+            Event::ReportWritten(written) => self.report_written(written, out),
             Event::ToolsChecked { active } => self.tools_checked(active, out),
             Event::RunStarted => self.run_started(),
             Event::UserMessage => self.user_message(),

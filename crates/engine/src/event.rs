@@ -35,6 +35,8 @@ pub enum Event {
         /// The host at that moment.
         host: HostFacts,
     },
+    /// The answer to [`crate::Effect::WriteReport`]: what was written and where, or why not.
+    ReportWritten(Result<String, String>),
     /// The answer to [`crate::Effect::ActivateTools`].
     ToolsChecked {
         /// Whether `get_goal` and `update_goal` are active now.
@@ -220,8 +222,26 @@ pub struct LastAudit {
 pub struct Command {
     /// What follows `/goal`, as typed.
     pub text: String,
+    /// What is in the file that the text names (see [`crate::file_named`]); `None` where there is no
+    /// such file.
+    pub file: Option<Result<String, FileTrouble>>,
     /// The host at this moment.
     pub host: HostFacts,
+}
+
+/// Why a file that exists gives no objective.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileTrouble {
+    /// A folder, a pipe, a device.
+    NotAFile,
+    /// Larger than an objective may be; its bytes.
+    TooLarge(u64),
+    /// Its bytes are no UTF-8.
+    NotText,
+    /// Nothing but white space.
+    Blank,
+    /// The system's own words.
+    Unreadable(String),
 }
 
 /// The host at the moment of a command.

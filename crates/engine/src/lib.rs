@@ -37,6 +37,7 @@ mod steer;
 mod tools;
 mod workspace;
 
+pub use command::file_named;
 pub use deadline::Deadline;
 pub use effect::{
     AuditDetails, AuditRecord, Effect, GoalMessage, Level, MessageDetails, Notice, OpenAuditor,
@@ -44,16 +45,17 @@ pub use effect::{
 };
 pub use engine::{Clocks, Engine};
 pub use event::{
-    Activity, Command, CompactionEnded, CoreRestart, Event, GoalTool, HostFacts, Inspection,
-    LastAudit, ModelInfo, OpenCause, Prepared, Recovered, RunSettled, SessionOpened, Settling,
-    ToolFinished, ToolInvoked,
+    Activity, Command, CompactionEnded, CoreRestart, Event, FileTrouble, GoalTool, HostFacts,
+    Inspection, LastAudit, ModelInfo, OpenCause, Prepared, Recovered, RunSettled, SessionOpened,
+    Settling, ToolFinished, ToolInvoked,
 };
-pub use settings::Settings;
+pub use settings::{SettingRow, Settings};
 // The vocabulary of the parts, so that drivers need no other crate of the core.
 pub use goal_audit::{Answer, AuditorEvent, CheckRecord, OpenFailure, StopKind, Usage};
 pub use goal_state::{
     AuditOutcome, Ended, FailureKind, Gate, Goal, GoalTag, ModelRef, Monotonic, NoVerdictWhy,
-    Objective, ObjectiveError, PauseReason, Phase, SandboxGate, Stop, TextHash, Totals, WallClock,
+    OBJECTIVE_MAX_BYTES, Objective, ObjectiveError, PauseReason, Phase, SandboxGate, Stop,
+    TextHash, Totals, WallClock,
 };
 
 /// Fixed texts of our tools, by the name the shim uses.

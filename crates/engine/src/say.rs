@@ -12,7 +12,7 @@ use goal_state::{
 
 use crate::effect::{AuditRecord, Rung};
 use crate::engine::Engine;
-use crate::event::{Inspection, LastAudit};
+use crate::event::{FileTrouble, Inspection, LastAudit};
 use crate::status::Doing;
 
 /// Columns of an objective inside a sentence.
@@ -678,6 +678,80 @@ pub(crate) fn edited(goal: &Goal) -> String {
     format!("Goal changed: {}\n{way}", objective(goal))
 }
 
+/// `/goal config`: every setting with its source, and how to change it.
+pub(crate) fn config(engine: &Engine) -> String {
+    let rows = &engine.settings.rows;
+    let cell = |text: &str| for_display(text, OBJECTIVE_COLUMNS);
+    let rows: Vec<[String; 3]> = rows
+        .iter()
+        .map(|row| [cell(&row.name), cell(&row.value), line(&row.source)])
+        .collect();
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let (names, values) = (width(0), width(1));
+    let pad = |text: &str, width: usize| {
+        format!(
+            "{text}{}",
+            " ".repeat(width.saturating_sub(text.chars().count()))
+        )
+    };
+    let mut lines: Vec<String> = rows
+        .iter()
+        .map(|[name, value, source]| {
+            format!("{}  {}  {source}", pad(name, names), pad(value, values))
+        })
+        .collect();
+    lines.push(match engine.host.config_path.as_deref() {
+        Some(path) => format!(
+            "To change one, write it into {} as {{ \"maxContinuations\": 50 }}; the file is yours, \
+             goal-auditor only reads it.",
+            line(path)
+        ),
+        None => {
+            "No settings file is read, because pi's agent folder is not known; PI_GOAL_… variables \
+                 are."
+                .to_owned()
+        }
+    });
+    lines.push(
+        "A goal that is pursued keeps what it was started with; changes count from your next /goal \
+         resume."
+            .to_owned(),
+    );
+    lines.join("\n")
+}
+
+/// A file that was to give the objective does not.
+pub(crate) fn bad_file(path: &str, trouble: &FileTrouble) -> String {
+    let what = match trouble {
+        FileTrouble::NotAFile => "is no file but a folder, a pipe or a device".to_owned(),
+        FileTrouble::TooLarge(bytes) => format!(
+            "is too large for an objective: {bytes} bytes, at most {OBJECTIVE_MAX_BYTES}. Set a goal that \
+             names the file instead, for example /goal do what {} says",
+            for_display(path, OBJECTIVE_COLUMNS)
+        ),
+        FileTrouble::NotText => "is no text (UTF-8)".to_owned(),
+        FileTrouble::Blank => "is empty".to_owned(),
+        FileTrouble::Unreadable(error) => format!("cannot be read: {}", line(error)),
+    };
+    format!(
+        "No goal was set: {} {what}.",
+        for_display(path, OBJECTIVE_COLUMNS)
+    )
+}
+
+/// `/goal report`, done.
+pub(crate) fn report_written(text: &str) -> String {
+    quote(text)
+}
+
+/// `/goal report`, not done.
+pub(crate) fn no_report(why: &str) -> String {
+    format!("No report was written: {}", quote(why))
+}
+
 /// A word with no meaning yet.
 pub(crate) fn reserved(word: &str) -> String {
     let word = word.to_lowercase();
@@ -691,6 +765,7 @@ pub(crate) fn reserved(word: &str) -> String {
 pub(crate) fn help() -> String {
     "\
 /goal <objective>    set a goal; the agent works until an independent auditor approves
+/goal @<file>        the same, with the objective from a file
 /goal                how the goal stands (also: status)
 /goal pause          stop working on it (also: stop, off)
 /goal resume         go on
@@ -699,6 +774,8 @@ pub(crate) fn help() -> String {
 /goal edit           change the objective in an editor
 /goal limit <number> how often this goal may be continued (0: no limit)
 /goal accept         take the work as it is, after a stop; not an approval
+/goal config         the settings, where they come from and how to change them
+/goal report [path]  write what happened into a file ending .html, .md or .json
 /goal set <text>     set a goal even if the text looks like a command (also: -- <text>)
 /goal help           this list"
         .to_owned()

@@ -27,6 +27,19 @@ pub struct Settings {
     pub sandbox: SandboxGate,
     /// Settings that differ from their defaults, as `key = value (source)`, for the status.
     pub changed: Vec<String>,
+    /// Every setting, for `/goal config`.
+    pub rows: Vec<SettingRow>,
+}
+
+/// A setting in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingRow {
+    /// Its key in the file.
+    pub name: String,
+    /// Its effective value.
+    pub value: String,
+    /// Where that comes from.
+    pub source: String,
 }
 
 impl Settings {
@@ -51,6 +64,7 @@ impl Settings {
                 scratch_mb: None,
             },
             changed: Vec::new(),
+            rows: Vec::new(),
         }
     }
 }

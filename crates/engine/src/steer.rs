@@ -167,4 +167,24 @@ impl Engine {
         out.extend(ends_run.then_some(Effect::EndRun));
         self.started(text, None, host, Begin::Resumed, out);
     }
+
+    /// `/goal report`: the driver writes it.
+    pub(crate) fn report_command(&self, path: Option<&str>, out: &mut Vec<Effect>) {
+        out.push(Effect::WriteReport {
+            path: path.map(str::to_owned),
+            goal: self.goal.as_ref().map(|goal| goal.id().to_owned()),
+        });
+    }
+
+    /// The driver wrote the report, or could not.
+    pub(crate) fn report_written(
+        &mut self,
+        written: Result<String, String>,
+        out: &mut Vec<Effect>,
+    ) {
+        match written {
+            Ok(text) => self.reply(Level::Info, say::report_written(&text), out),
+            Err(why) => self.reply(Level::Error, say::no_report(&why), out),
+        }
+    }
 }

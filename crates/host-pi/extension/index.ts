@@ -25,6 +25,8 @@ const SUBCOMMANDS: Readonly<Record<string, string>> = {
   why: "the last stop or refusal in full, with the ways on",
   limit: "how often this goal may be continued: limit <number>",
   accept: "take the work as it is, after a stop",
+  config: "the settings, and where they come from",
+  report: "write what happened into a file: report [path]",
   clear: "drop the goal",
   set: "set a goal even if the text looks like a command: set <text>",
   help: "all commands",

@@ -128,6 +128,7 @@ export function hostFacts(pi: ExtensionAPI, session: Session, ctx: ExtensionCont
     thinkingLevel: pi.getThinkingLevel(),
     models: ctx.modelRegistry.getAvailable().map((model) => modelWire(model) as ModelWire),
     toolsActive: toolsActive(pi),
+    sessionFile: ctx.sessionManager.getSessionFile() ?? null,
   };
 }
 

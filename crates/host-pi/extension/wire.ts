@@ -312,7 +312,11 @@ models: Array<ModelWire>,
 /**
  * Both tools are active.
  */
-toolsActive: boolean, };
+toolsActive: boolean, 
+/**
+ * pi's file of the session, for a report; null where it keeps none.
+ */
+sessionFile: string | null, };
 
 /**
  * What the host is doing.

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -17,11 +17,7 @@ const HEAD_BYTES: u64 = 256;
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let format = format(args)?;
     let report = goal_report::read(&args.session, args.goal.as_deref())?;
-    let text = match format {
-        Format::Md => goal_report::markdown(&report),
-        Format::Html => goal_report::html(&report),
-        Format::Json => goal_report::json(&report),
-    };
+    let text = render(&report, format);
     match &args.output {
         None => print(&text)?,
         Some(file) => {
@@ -36,9 +32,56 @@ fn format(args: &ReportArgs) -> anyhow::Result<Format> {
     if let Some(format) = args.format {
         return Ok(format);
     }
-    let Some(output) = &args.output else {
-        return Ok(Format::Md);
+    args.output.as_deref().map_or(Ok(Format::Md), format_of)
+}
+
+fn render(report: &Report, format: Format) -> String {
+    match format {
+        Format::Md => goal_report::markdown(report),
+        Format::Html => goal_report::html(report),
+        Format::Json => goal_report::json(report),
+    }
+}
+
+/// Writes the report of a session into `file`, or into a file of its own among `reports`. Says what was
+/// written and where.
+pub(crate) fn of_session(
+    session: &Path,
+    goal: Option<&str>,
+    file: Option<PathBuf>,
+    reports: Option<&Path>,
+) -> anyhow::Result<String> {
+    let report = goal_report::read(session, None)?;
+    let file = match file {
+        Some(file) => file,
+        None => {
+            let folder = reports
+                .context("pi's agent folder is not known. Name a file: /goal report goal.html")?;
+            fs::create_dir_all(folder)
+                .with_context(|| format!("cannot make {}", folder.display()))?;
+            folder.join(own_name(session, goal, &report))
+        }
     };
+    write(&file, &render(&report, format_of(&file)?))?;
+    Ok(written(&report, &file))
+}
+
+/// The session's name and its goal's: the one it has, or else the last it had.
+fn own_name(session: &Path, goal: Option<&str>, report: &Report) -> String {
+    let stem = session.file_stem().unwrap_or_default().to_string_lossy();
+    let last = report.goals.iter().max_by_key(|goal| goal.created_at);
+    let goal = goal.or(last.map(|goal| goal.id.as_str())).unwrap_or("goal");
+    let safe = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
+    format!("{stem}-{goal}.html").chars().map(safe).collect()
+}
+
+fn format_of(output: &Path) -> anyhow::Result<Format> {
     match output.extension().and_then(|ending| ending.to_str()) {
         Some("md") => Ok(Format::Md),
         Some("html") => Ok(Format::Html),

@@ -5,6 +5,7 @@
 //! or the engine's deadline.
 
 mod driver;
+mod files;
 mod lines;
 mod workspace;
 

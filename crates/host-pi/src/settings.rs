@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use goal_config::{KEYS, Loaded, Setting, Source};
-use goal_engine::{SandboxGate, Settings};
+use goal_engine::{SandboxGate, SettingRow, Settings};
 use goal_protocol::some_unless_zero;
 
 /// Keys that are read and shown, but steer nothing in this version.
@@ -54,7 +54,20 @@ pub(crate) fn for_engine(loaded: &Loaded) -> Settings {
             scratch_mb: settings.sandbox_scratch_mb,
         },
         changed: changed(loaded),
+        rows: rows(loaded),
     }
+}
+
+fn rows(loaded: &Loaded) -> Vec<SettingRow> {
+    let row = |key: &goal_config::Key| SettingRow {
+        name: key.name.to_owned(),
+        value: key.value_in(&loaded.settings).to_string(),
+        source: loaded
+            .sources
+            .get(key.name)
+            .map_or_else(String::new, ToString::to_string),
+    };
+    KEYS.iter().map(row).collect()
 }
 
 /// `key = value (source)` for every setting that is not the default.

@@ -33,6 +33,7 @@ pub fn event(wire: EventWire, config_path: Option<&str>) -> Option<Event> {
         EventWire::SessionLeft => Event::SessionLeft,
         EventWire::Command { text, host } => Event::Command(Command {
             text,
+            file: None, // The driver reads it.
             host: host_facts(host, config_path),
         }),
         EventWire::Confirmed { ticket, yes, host } => Event::Confirmed {
@@ -180,7 +181,9 @@ fn settling(wire: EventWire) -> Option<Event> {
 #[must_use]
 pub fn effect(effect: Effect) -> Option<EffectWire> {
     Some(match effect {
-        Effect::PrepareAudit(_) | Effect::InspectWorkspace { .. } => return None,
+        Effect::PrepareAudit(_) | Effect::InspectWorkspace { .. } | Effect::WriteReport { .. } => {
+            return None;
+        }
         Effect::SaveGoal(saved) => EffectWire::SaveEntry {
             entry: goal_entry(saved),
         },

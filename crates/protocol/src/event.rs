@@ -286,6 +286,9 @@ pub struct HostWire {
     pub models: Vec<ModelWire>,
     /// Both tools are active.
     pub tools_active: bool,
+    /// pi's file of the session, for a report; null where it keeps none.
+    #[serde(default)]
+    pub session_file: Option<String>,
 }
 
 /// What the host is doing.

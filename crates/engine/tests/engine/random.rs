@@ -515,6 +515,7 @@ impl Host {
             | Effect::Notify(_)
             | Effect::Reply(_)
             | Effect::Edit { .. }
+            | Effect::WriteReport { .. }
             | Effect::RestoreInput { .. }
             | Effect::Release { .. } => {}
         }
@@ -582,6 +583,7 @@ impl Host {
             Op::Command(text) => {
                 let host = self.facts();
                 self.tell(Event::Command(Command {
+                    file: None,
                     text: (*text).to_owned(),
                     host,
                 }));

@@ -6,10 +6,10 @@ use std::ops::Deref;
 
 use goal_engine::{
     Activity, Answer, AuditorEvent, Clocks, Command, CompactionEnded, CoreRestart, Effect, Engine,
-    Event, Gate, Goal, GoalMessage, GoalTag, GoalTool, HostFacts, Inspection, Level, ModelInfo,
-    ModelRef, Monotonic, Objective, OpenAuditor, OpenCause, Phase, Prepared, Proposal, Recovered,
-    RunSettled, Rung, SavedGoal, SessionOpened, Settings, Settling, StopKind, ToolAnswer,
-    ToolFinished, ToolInvoked, Totals, Usage, WallClock, WorkspaceSummary,
+    Event, FileTrouble, Gate, Goal, GoalMessage, GoalTag, GoalTool, HostFacts, Inspection, Level,
+    ModelInfo, ModelRef, Monotonic, Objective, OpenAuditor, OpenCause, Phase, Prepared, Proposal,
+    Recovered, RunSettled, Rung, SavedGoal, SessionOpened, Settings, Settling, StopKind,
+    ToolAnswer, ToolFinished, ToolInvoked, Totals, Usage, WallClock, WorkspaceSummary,
 };
 
 /// Longer than any text of a goal, and equal from run to run.
@@ -192,6 +192,7 @@ fn brief(effect: &Effect) -> Option<String> {
         Effect::Reply(notice) => format!("reply {}", level(notice.level)),
         Effect::Confirm { .. } => "confirm".to_owned(),
         Effect::Edit { .. } => "edit".to_owned(),
+        Effect::WriteReport { .. } => "write report".to_owned(),
         Effect::RestoreInput { .. } => "restore input".to_owned(),
         Effect::Release { approved, .. } => format!("release approved={approved}"),
     })
@@ -364,6 +365,7 @@ impl Rig {
         let host = self.facts.clone();
         self.give(Event::Command(Command {
             text: text.to_owned(),
+            file: None,
             host,
         }))
     }
@@ -371,6 +373,16 @@ impl Rig {
     pub(crate) fn answer_question(&mut self, ticket: u64, yes: bool) -> Asked {
         let host = self.facts.clone();
         self.give(Event::Confirmed { ticket, yes, host })
+    }
+
+    /// A command whose text names a file.
+    pub(crate) fn command_with(&mut self, text: &str, file: Result<&str, FileTrouble>) -> Asked {
+        let host = self.facts.clone();
+        self.give(Event::Command(Command {
+            text: text.to_owned(),
+            file: Some(file.map(str::to_owned)),
+            host,
+        }))
     }
 
     pub(crate) fn saves_edit(&mut self, ticket: u64, text: Option<&str>) -> Asked {

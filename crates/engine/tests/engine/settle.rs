@@ -490,6 +490,7 @@ fn life_in_the_session_after_an_abort_settles_whose_abort_it_was() {
         |_| Event::Interrupt,
         |rig| {
             Event::Command(Command {
+                file: None,
                 text: "status".to_owned(),
                 host: rig.facts.clone(),
             })

@@ -1,6 +1,8 @@
 //! Steering a goal that exists: why, limit, accept, edit.
 
-use goal_engine::{Activity, Effect, Event, OpenCause, PauseReason, Phase, Stop};
+use goal_engine::{
+    Activity, Effect, Event, FileTrouble, OpenCause, PauseReason, Phase, SettingRow, Settings, Stop,
+};
 
 use crate::rig::{Asked, Rig, branch_with, saved_goal};
 
@@ -343,5 +345,90 @@ fn without_an_editor_an_edit_is_refused_with_the_way() {
             .command("edit")
             .told()
             .contains("no goal to edit")
+    );
+}
+
+// @file, config, report
+
+#[test]
+fn a_file_gives_the_objective_and_a_text_that_names_none_is_one_itself() {
+    for typed in ["@TASK.md", "set @TASK.md"] {
+        let mut rig = Rig::new();
+        let asked = rig.command_with(typed, Ok("\nDo this.\nAnd that.\n"));
+        assert!(asked.start().is_some());
+        assert_eq!(rig.goal().objective(), "Do this.\nAnd that.");
+        let mut rig = Rig::new();
+        assert!(rig.command(typed).start().is_some());
+        assert_eq!(rig.goal().objective(), "@TASK.md");
+    }
+}
+
+#[test]
+fn a_file_that_gives_no_objective_is_refused_and_the_command_comes_back() {
+    for (trouble, word) in [
+        (FileTrouble::NotAFile, "folder"),
+        (FileTrouble::TooLarge(70_000), "70000 bytes"),
+        (FileTrouble::NotText, "UTF-8"),
+        (FileTrouble::Blank, "empty"),
+        (FileTrouble::Unreadable("denied".to_owned()), "denied"),
+    ] {
+        let mut rig = Rig::new();
+        let asked = rig.command_with("@TASK.md", Err(trouble));
+        let told = asked.told();
+        assert!(told.contains("TASK.md") && told.contains(word), "{told}");
+        assert_eq!(asked.restored(), Some("/goal @TASK.md"));
+        assert_eq!(rig.phase(), "none");
+    }
+}
+
+#[test]
+fn a_file_over_a_goal_asks_first_as_any_objective_does() {
+    let mut rig = paused();
+    let asked = rig.command_with("@TASK.md", Ok("from the file"));
+    rig.answer_question(asked.ticket().expect("a question"), true);
+    assert_eq!(rig.goal().objective(), "from the file");
+}
+
+#[test]
+fn the_settings_stand_in_a_table_with_the_way_to_change_them() {
+    let row = |name: &str, value: &str, source: &str| SettingRow {
+        name: name.to_owned(),
+        value: value.to_owned(),
+        source: source.to_owned(),
+    };
+    let mut rig = Rig::with(Settings {
+        rows: vec![
+            row("provider", "anthropic", "env:PI_GOAL_AUDITOR_PROVIDER"),
+            row("maxContinuations", "5", "default"),
+        ],
+        ..Settings::for_tests()
+    });
+    let told = rig.command("config").told();
+    let rows = "provider          anthropic  env:PI_GOAL_AUDITOR_PROVIDER\n\
+                maxContinuations  5          default\n";
+    assert!(told.starts_with(rows), "{told}");
+    assert!(told.contains("/agent/goal-auditor.json"), "{told}");
+}
+
+#[test]
+fn a_report_is_the_drivers_work_and_its_end_is_told() {
+    let mut rig = paused();
+    let id = rig.goal().id().to_owned();
+    let asked = rig.command("report out/goal.md");
+    assert_eq!(
+        asked.first(),
+        Some(&Effect::WriteReport {
+            path: Some("out/goal.md".to_owned()),
+            goal: Some(id),
+        })
+    );
+    let told = rig.give(Event::ReportWritten(
+        Ok("1 goal: /w/out/goal.md".to_owned()),
+    ));
+    assert!(told.told().contains("/w/out/goal.md"));
+    let told = rig.give(Event::ReportWritten(Err("the disk is full".to_owned())));
+    assert!(
+        told.told()
+            .contains("No report was written: the disk is full")
     );
 }

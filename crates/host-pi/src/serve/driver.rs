@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{Duration, Instant};
 
+use super::files::Places;
 use super::lines::Incoming;
 use super::workspace::{Found, Workspaces};
 use crate::{process, settings};
@@ -49,6 +50,7 @@ struct Link {
     token: String,
     agent_dir: Option<PathBuf>,
     workspaces: Workspaces,
+    places: Places,
     loaded: Loaded,
     told_settings: bool,
     probed: bool,
@@ -148,6 +150,7 @@ impl Driver {
         self.link = Some(Link {
             token,
             workspaces: Workspaces::new(self.found.clone(), agent_dir.clone()),
+            places: Places::default(),
             agent_dir,
             loaded,
             told_settings: false,
@@ -176,16 +179,23 @@ impl Driver {
         let opens = matches!(wire, EventWire::SessionOpened { .. });
         if let EventWire::SessionOpened { cwd: Some(cwd), .. } = &wire {
             link.probe(cwd);
+            link.places.cwd = Some(PathBuf::from(cwd));
+        }
+        if let EventWire::Command { host, .. } = &wire {
+            link.places.session = host.session_file.as_ref().map(PathBuf::from);
         }
         let path = link
             .loaded
             .path
             .as_ref()
             .map(|path| path.display().to_string());
-        let Some(event) = goal_protocol::event(wire, path.as_deref()) else {
+        let Some(mut event) = goal_protocol::event(wire, path.as_deref()) else {
             self.drive(id, events);
             return Flow::GoOn;
         };
+        if let Event::Command(command) = &mut event {
+            command.file = link.places.objective(&command.text);
+        }
         events.push(event);
         let told = opens.then(|| link.tell_settings()).flatten();
         self.drive_with(id, events, told);
@@ -241,6 +251,12 @@ impl Driver {
                 link.workspaces.close(*audit);
             } else if let Effect::InspectWorkspace { audit, whole } = effect {
                 events.extend(link.workspaces.inspect(*audit, *whole));
+            } else if let Effect::WriteReport { path, goal } = effect {
+                let dir = link.agent_dir.as_deref();
+                let written = link
+                    .places
+                    .write_report(path.as_deref(), goal.as_deref(), dir);
+                events.push(Event::ReportWritten(written));
             }
         }
         events
