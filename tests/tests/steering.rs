@@ -2,7 +2,7 @@
 
 use goal_tests::moment::{approval, claim, work};
 use goal_tests::{
-    AUDITOR, Dialogs, Draft, EXECUTOR, Mark, Pi, PiOptions, Reply, Script, Steps, Tui,
+    AUDITOR, Dialogs, Draft, EXECUTOR, Mark, Pi, PiOptions, Reply, Script, Steps, Tui, World,
 };
 use serde_json::json;
 
@@ -179,6 +179,34 @@ fn a_report_is_written_where_one_says_or_into_the_agent_folder() {
         path.ends_with(".html") && page.contains("Write a poem"),
         "{told}"
     );
+}
+
+#[test]
+fn in_a_script_the_outcome_and_the_reports_path_are_on_stderr() {
+    let script = Script::new()
+        .executor([work(), claim(), Reply::text("That was it.")])
+        .model(AUDITOR, Steps::of(approval()));
+    let world = World::new(PiOptions::new(script).file("TASK.md", "Write a poem"));
+    let session = world.home().join("goal.jsonl");
+    let session = session.to_str().unwrap_or_default();
+    let typed = [
+        "-p",
+        "--session",
+        session,
+        "/goal @TASK.md",
+        "/goal report ~/goal.md",
+    ];
+    let ended = world.headless(&typed);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("Goal complete: Write a poem"),
+        "{}",
+        ended.stderr
+    );
+    assert!(ended.stderr.contains("goal.md"), "{}", ended.stderr);
+    assert!(world.home().join("goal.md").exists());
+    let ended = world.headless(&["-p", "--session", session, "/goal accept"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
 }
 
 #[test]

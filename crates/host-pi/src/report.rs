@@ -70,7 +70,8 @@ pub(crate) fn of_session(
 fn own_name(session: &Path, goal: Option<&str>, report: &Report) -> String {
     let stem = session.file_stem().unwrap_or_default().to_string_lossy();
     let last = report.goals.iter().max_by_key(|goal| goal.created_at);
-    let goal = goal.or(last.map(|goal| goal.id.as_str())).unwrap_or("goal");
+    let goal = goal.or_else(|| last.map(|goal| goal.id.as_str()));
+    let goal = goal.unwrap_or("goal");
     let safe = |c: char| {
         if c.is_ascii_alphanumeric() || "-_.".contains(c) {
             c
