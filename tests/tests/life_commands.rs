@@ -402,3 +402,47 @@ fn only_another_new_goal_refuses_a_yes_and_the_text_goes_back() {
     pi.prompt("/goal pause");
     pi.quiet(QUIET);
 }
+
+#[test]
+fn a_goal_typed_during_a_compaction_by_hand_starts_once_at_its_end() {
+    let pi = Pi::start(Moment::options());
+    pi.server()
+        .set(EXECUTOR, [Reply::text("word ".repeat(800))]);
+    let mark = pi.prompt(&"long ".repeat(400));
+    pi.settled_quiet(mark);
+    for cancelled in [false, true] {
+        let before = pi.server().requests_of(EXECUTOR).len();
+        an_easy_goal(&pi);
+        let gate = if cancelled { "never" } else { "summary" };
+        pi.server()
+            .set_compaction(Reply::text("A summary.").held(gate));
+        let mark = pi.mark();
+        let nth = pi.server().compactions().len() + 1;
+        pi.send(&json!({ "type": "compact" }));
+        pi.world().wait_compaction(nth);
+        pi.prompt("/goal Write a poem");
+        pi.wait_notice(mark, "Goal set");
+        assert_eq!(
+            pi.server().requests_of(EXECUTOR).len(),
+            before,
+            "not into the compaction"
+        );
+        if cancelled {
+            pi.abort();
+            pi.wait_notice(mark, "Goal paused: you stopped");
+            pi.quiet(QUIET);
+            assert_eq!(pi.server().requests_of(EXECUTOR).len(), before);
+        } else {
+            pi.server().release(gate);
+            wait_ended(&pi, mark);
+            let requests = pi.server().requests_of(EXECUTOR);
+            assert_eq!(requests.len(), before + 3);
+            assert!(requests[before].last_text().contains("Write a poem"));
+            // Something to compact again.
+            pi.server()
+                .set(EXECUTOR, [Reply::text("word ".repeat(800))]);
+            let mark = pi.prompt(&"long ".repeat(400));
+            pi.settled_quiet(mark);
+        }
+    }
+}
