@@ -71,6 +71,7 @@ impl Running {
         })));
         running.give(Event::Command(Command {
             text: "the objective".to_owned(),
+            file: None,
             host: host(),
         }));
         running.give(Event::RunStarted);
