@@ -121,6 +121,18 @@ pub enum SavedGoal {
     },
 }
 
+impl SavedGoal {
+    /// Whether both say the same. Time that went by while a goal is pursued says nothing new.
+    pub(crate) fn means(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Present { goal, .. }, Self::Present { goal: others, .. }) => goal == others,
+            (Self::Gone { .. }, Self::Gone { .. }) => self == other,
+            (Self::Present { .. }, Self::Gone { .. })
+            | (Self::Gone { .. }, Self::Present { .. }) => false,
+        }
+    }
+}
+
 /// A message of ours in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GoalMessage {

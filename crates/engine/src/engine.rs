@@ -67,7 +67,7 @@ pub struct Engine {
     /// The branch was written by a newer version: nothing is saved over it.
     pub(crate) newer_version: bool,
     pub(crate) headless: Option<Headless>,
-    /// What the host was told to save last.
+    /// What the branch holds, or the host was told to save last.
     pub(crate) saved: Option<SavedGoal>,
     /// What the host was told to show last; `None` when it has forgotten.
     shown: Option<StatusView>,
@@ -308,16 +308,12 @@ impl Engine {
     }
 
     fn push_saved(&mut self, saved: SavedGoal, out: &mut Vec<Effect>) {
-        if self.newer_version || self.saved.as_ref() == Some(&saved) {
+        let same = self.saved.as_ref().is_some_and(|last| last.means(&saved));
+        if self.newer_version || same {
             return;
         }
         self.saved = Some(saved.clone());
         out.push(Effect::SaveGoal(saved));
-    }
-
-    /// What the branch holds is what was saved last.
-    pub(crate) fn forget_saved(&mut self) {
-        self.saved = None;
     }
 
     /// A fresh token: unguessable for whoever wrote the text it fences.

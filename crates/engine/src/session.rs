@@ -2,7 +2,7 @@
 
 use goal_state::{AuditOutcome, ModelRef, PauseReason, Phase, Stop};
 
-use crate::effect::{Effect, Level, Notice};
+use crate::effect::{Effect, Level, Notice, SavedGoal};
 use crate::engine::Engine;
 use crate::event::{CoreRestart, OpenCause, SessionOpened};
 use crate::run::Run;
@@ -32,6 +32,7 @@ impl Engine {
         if let Some(goal) = &self.goal {
             self.generation = self.generation.max(goal.generation());
         }
+        self.note_saved();
         for text in branch.diagnostics {
             out.push(Effect::Notify(Notice {
                 level: Level::Warning,
@@ -42,6 +43,14 @@ impl Engine {
             OpenCause::CoreRestart(restart) => self.core_restarted(&restart, out),
             OpenCause::Start | OpenCause::Tree => self.tell_what_was_found(branch.audit_lost, out),
         }
+    }
+
+    /// The branch holds the goal as it stands.
+    fn note_saved(&mut self) {
+        self.saved = self.goal.as_ref().map(|goal| SavedGoal::Present {
+            goal: Box::new(goal.clone()),
+            active_ms: goal.active_ms(self.clocks.now),
+        });
     }
 
     /// Nothing of another branch or session may act here.
@@ -56,7 +65,6 @@ impl Engine {
         self.host.running = false;
         self.host.compacting = false;
         self.disarm();
-        self.forget_saved();
         self.forget_shown();
     }
 
@@ -100,6 +108,7 @@ impl Engine {
             return;
         };
         goal.rearm(now);
+        self.note_saved();
         self.run = restart.running.then(|| Run::of(Some(tag.clone())));
         if restart.audit_lost {
             self.audit_was_lost(out);

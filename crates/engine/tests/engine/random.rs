@@ -54,6 +54,8 @@ enum Op {
     LoseCore {
         again: bool,
     },
+    /// The user closes the editor.
+    Edit(Option<&'static str>),
     /// The driver answers: what it found before or after an audit.
     Look(LookOp),
 }
@@ -93,7 +95,9 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         16 => Just(Op::Deliver),
         3 => prop::sample::select(vec![1, 100, 250, 4_999, 5_000, 60_000, 1_000_000]).prop_map(Op::Wait),
-        6 => prop::sample::select(vec!["pause", "resume", "clear", "a goal", "another goal", "status"])
+        8 => prop::sample::select(vec![
+            "pause", "resume", "clear", "a goal", "another goal", "status", "accept", "edit", "limit 2", "limit 0", "why",
+        ])
             .prop_map(Op::Command),
         3 => any::<bool>().prop_map(|yes| Op::Answer { yes }),
         2 => Just(Op::Prompt),
@@ -114,6 +118,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::Leave),
         1 => Just(Op::MoveInTree),
         1 => any::<bool>().prop_map(|again| Op::LoseCore { again }),
+        2 => prop::sample::select(vec![None, Some(""), Some("a goal"), Some("in other words")]).prop_map(Op::Edit),
         10 => prop::sample::select(vec![
             LookOp::Unwatched, LookOp::Unwatched, LookOp::Same(Rung::Overlay), LookOp::Same(Rung::Fingerprint),
             LookOp::Changed(Rung::Overlay), LookOp::Changed(Rung::Fingerprint), LookOp::Fails,
@@ -177,6 +182,7 @@ struct Host {
     turn: u64,
     auditor: Option<u64>,
     tickets: Vec<u64>,
+    editors: Vec<u64>,
     /// `None` after a session was opened: it is shown anew.
     shown: Option<StatusView>,
     pursued: Option<GoalTag>,
@@ -207,6 +213,7 @@ impl Host {
             turn: 1,
             auditor: None,
             tickets: Vec::new(),
+            editors: Vec::new(),
             shown: None,
             pursued: None,
             resaves: false,
@@ -509,12 +516,12 @@ impl Host {
             }
             Effect::ShowStatus(view) => self.pursued = view.pursued,
             Effect::Confirm { ticket, .. } => self.tickets.push(ticket),
+            Effect::Edit { ticket, .. } => self.editors.push(ticket),
             Effect::InspectWorkspace { .. }
             | Effect::PrepareAudit(_)
             | Effect::Progress { .. }
             | Effect::Notify(_)
             | Effect::Reply(_)
-            | Effect::Edit { .. }
             | Effect::WriteReport { .. }
             | Effect::RestoreInput { .. }
             | Effect::Release { .. } => {}
@@ -654,6 +661,7 @@ impl Host {
             }
             Op::LoseCore { again } => self.lose_core(*again),
             Op::Look(op) => self.looks(*op),
+            Op::Edit(text) => self.edit(*text),
         }
     }
 
@@ -732,6 +740,18 @@ impl Host {
         if let Some(ticket) = self.tickets.pop() {
             let host = self.facts();
             self.tell(Event::Confirmed { ticket, yes, host });
+        }
+    }
+
+    fn edit(&mut self, text: Option<&str>) {
+        let crosses = self.starting.is_some() || !self.pipe.is_empty();
+        if crosses {
+            return;
+        }
+        if let Some(ticket) = self.editors.pop() {
+            let host = self.facts();
+            let text = text.map(str::to_owned);
+            self.tell(Event::Edited { ticket, text, host });
         }
     }
 
@@ -922,6 +942,7 @@ impl Host {
         self.compacting = false;
         self.message_queued = false;
         self.tickets.clear();
+        self.editors.clear();
         self.open(OpenCause::Start);
         let goal = self.engine.goal();
         assert!(
