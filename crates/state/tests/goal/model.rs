@@ -29,6 +29,10 @@ enum Step {
     Resume,
     Hold,
     Rearm,
+    /// The user words the goal anew.
+    Edit,
+    /// The user sets the limit of continuations; `None` is off.
+    Limit(Option<u32>),
     Time(u64),
 }
 
@@ -39,6 +43,8 @@ struct History {
     continuations: u32,
     /// The newest run was stopped as a repetition, before it could count as one with or without work.
     repeated: bool,
+    /// The user's own limit of continuations, which outlives a resume.
+    own_limit: Option<Option<u32>>,
     phase: ModelPhase,
     now: u64,
     active: u64,
@@ -69,8 +75,10 @@ impl History {
 
     fn empty_streak(&self) -> u32 {
         let mut count = 0;
-        for step in self.back().skip(usize::from(self.repeated)) {
+        let mut passed_over = !self.repeated;
+        for step in self.back() {
             match step {
+                Step::Run(_) if !passed_over => passed_over = true,
                 Step::Run(run) if run.did_work => return count,
                 Step::Run(run) if run.end == RunEnd::Completed => count += 1,
                 Step::UserMessage => return count,
@@ -99,7 +107,7 @@ impl History {
         let (mut count, mut wrote) = (0, false);
         for step in self.back() {
             match step {
-                Step::UserMessage => break,
+                Step::UserMessage | Step::Edit => break,
                 Step::Run(run) if run.end == RunEnd::Completed => {
                     let long = run.final_text.len() >= 40;
                     if !long || last.is_some_and(|text| text != run.final_text) {
@@ -143,6 +151,9 @@ impl History {
         let mut first = None;
         let mut count = 0;
         for step in self.back() {
+            if *step == Step::Edit {
+                return count;
+            }
             if let Step::Audit(AuditOutcome::Disapproved, claim, objection) = step {
                 let Some(claim) = claim else { return count };
                 if *first.get_or_insert((claim, objection)) != (claim, objection) {
@@ -187,7 +198,8 @@ impl History {
     }
 
     fn continued(&mut self, how: &'static str) -> &'static str {
-        if self.continuations >= 12 {
+        let limit = self.own_limit.unwrap_or(small_gate().max_continuations);
+        if limit.is_some_and(|limit| self.continuations >= limit) {
             return "pause continuation_limit";
         }
         self.continuations += 1;
@@ -233,8 +245,18 @@ impl History {
                     now: self.now,
                     active: self.active,
                     generation: self.generation + 1,
+                    own_limit: self.own_limit,
                     ..Self::default()
                 };
+                return "";
+            }
+            Step::Edit => {
+                self.generation += 1;
+                self.steps.push(Step::Edit);
+                return "";
+            }
+            Step::Limit(limit) => {
+                self.own_limit = Some(*limit);
                 return "";
             }
             Step::Pause => "pause user",
@@ -322,7 +344,11 @@ impl ReferenceStateMachine for History {
     }
 
     fn transitions(state: &Self) -> BoxedStrategy<Step> {
-        let time = (0_u64..10_000).prop_map(Step::Time);
+        let time = prop_oneof![
+            4 => (0_u64..10_000).prop_map(Step::Time),
+            1 => Just(Step::Edit),
+            1 => prop::option::of(1_u32..20).prop_map(Step::Limit),
+        ];
         match state.phase {
             ModelPhase::Pursuing => prop_oneof![
                 8 => any_run(),
@@ -344,7 +370,7 @@ impl ReferenceStateMachine for History {
 
     fn preconditions(state: &Self, step: &Step) -> bool {
         match step {
-            Step::Time(_) => true,
+            Step::Time(_) | Step::Edit | Step::Limit(_) => true,
             Step::Resume => state.phase != ModelPhase::Pursuing,
             Step::Rearm => state.phase == ModelPhase::Held,
             _ => state.phase == ModelPhase::Pursuing,
@@ -415,6 +441,15 @@ impl Real {
             }
             Step::Rearm => {
                 self.goal.rearm(now);
+                String::new()
+            }
+            Step::Edit => {
+                let objective = goal_state::Objective::new("in other words");
+                self.goal.edit(objective.expect("an objective"));
+                String::new()
+            }
+            Step::Limit(limit) => {
+                self.goal.set_limit(*limit);
                 String::new()
             }
             Step::Time(_) => String::new(),

@@ -162,3 +162,37 @@ fn every_pause_reason_comes_back_from_its_saved_name() {
     }
     assert_eq!(PauseReason::from_saved("boredom", None), None);
 }
+
+#[test]
+fn an_edit_makes_stale_what_was_judged_under_the_old_words_and_keeps_the_rest() {
+    let mut goal = goal();
+    goal.settle(&run(false, crate::LONG));
+    goal.last_objection = Some("the door is missing".to_owned());
+    let (tag, before) = (goal.tag(), goal.totals.clone());
+    goal.edit(Objective::new("in other words").expect("an objective"));
+    assert!(!goal.is(&tag) && goal.is_pursuing());
+    assert_eq!(goal.objective(), "in other words");
+    assert_eq!(goal.last_objection, None);
+    assert_eq!(
+        (goal.totals.repeat_streak, goal.totals.last_text),
+        (0, None)
+    );
+    assert_eq!(
+        (goal.totals.continuations, goal.totals.empty_streak),
+        (before.continuations, before.empty_streak)
+    );
+}
+
+#[test]
+fn a_limit_of_the_users_own_outlives_a_resume() {
+    let mut goal = goal();
+    goal.set_limit(Some(1));
+    let tag = goal.tag();
+    assert!(goal.is(&tag), "what is under way goes on");
+    goal.pause(stop(), Monotonic(1));
+    goal.resume(gate(), Monotonic(2));
+    assert_eq!(goal.gate().max_continuations, Some(1));
+    goal.set_limit(None);
+    goal.resume(gate(), Monotonic(3));
+    assert_eq!(goal.gate().max_continuations, None);
+}
