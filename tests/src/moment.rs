@@ -117,7 +117,7 @@ impl Moment {
                 tui.wait_screen("ompacting");
             }
             // The sandbox hides what the command does, but not that it runs.
-            Self::AuditTool => drop(tui.wait_screen("checks done · bash")),
+            Self::AuditTool => drop(tui.wait_screen("… bash")),
             Self::Tool | Self::Audit => place.wait(tui.world()),
         }
     }

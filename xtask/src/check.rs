@@ -1,4 +1,4 @@
-//! `fmt` and `lint`.
+//! `fmt`, `lint` and the tests of the extension's drawing.
 
 use anyhow::Result;
 
@@ -32,4 +32,13 @@ pub(crate) fn lint() -> Result<()> {
         .args(["node_modules/typescript/bin/tsc", "--project"])
         .arg(project::extension_folder());
     project::run(&mut types)
+}
+
+/// Runs the extension's own tests, on the pinned Node.
+pub(crate) fn terminal() -> Result<()> {
+    let mut tests = project::node();
+    tests
+        .args(["--import", "./resolve.mjs", "--test"])
+        .arg(project::extension_folder().join("ui.test.ts"));
+    project::run(&mut tests)
 }

@@ -12,6 +12,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     check::format(true)?;
     step("lints and types");
     check::lint()?;
+    step("what the terminal shows");
+    check::terminal()?;
     step("tests");
     // The end-to-end tests run this binary; told so, they need not ask cargo for it, each by itself.
     let binary = project::build_debug()?;

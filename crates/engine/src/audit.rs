@@ -12,12 +12,16 @@ use goal_state::{
 
 use crate::deadline::Deadline;
 use crate::effect::{
-    AuditDetails, AuditRecord, Effect, Level, Notice, OpenAuditor, Rung, WorkspaceSummary,
+    AuditDetails, AuditRecord, Effect, Level, LiveAudit, Notice, OpenAuditor, Rung,
+    WorkspaceSummary,
 };
 use crate::engine::Engine;
 use crate::event::{LastAudit, Prepared, ToolInvoked};
 use crate::say;
 use crate::workspace::WORKSPACE_MAX_MS;
+
+/// Checks a live view shows.
+const RECENT_CHECKS: usize = 4;
 
 /// One audit in flight.
 #[derive(Debug)]
@@ -69,6 +73,30 @@ impl ActiveAudit {
                 Some((*until, Deadline::AuditWorkspace))
             }
             Stage::Running => self.machine_deadline(),
+        }
+    }
+
+    fn live(&self, now: Monotonic) -> LiveAudit {
+        let checks = self.machine.checks();
+        LiveAudit {
+            stage: self.stage_words(),
+            model: self.gate.model.clone(),
+            elapsed_ms: self.machine.elapsed_ms(now.0),
+            limit_ms: self.gate.timeout_ms,
+            successes: self.machine.successes(),
+            checks: u32::try_from(checks.len()).unwrap_or(u32::MAX),
+            recent: checks[checks.len().saturating_sub(RECENT_CHECKS)..].to_vec(),
+            in_flight: self.machine.in_flight(),
+        }
+    }
+
+    fn stage_words(&self) -> &'static str {
+        match self.stage {
+            Stage::Preparing { .. } => "looking at the workspace",
+            Stage::Inspecting { .. } => "looking at the workspace again",
+            Stage::Running if self.machine.attempts() > 1 => "reminded of its verdict",
+            Stage::Running if self.machine.checks().is_empty() => "reading the claim",
+            Stage::Running => "checking",
         }
     }
 
@@ -199,6 +227,7 @@ impl Engine {
                         audit: audit.number,
                         text,
                     });
+                    self.push_progress(out);
                 }
             }
             Step::Done(finding) => {
@@ -420,16 +449,14 @@ impl Engine {
         }
     }
 
-    fn push_progress(&self, out: &mut Vec<Effect>) {
+    pub(crate) fn push_progress(&self, out: &mut Vec<Effect>) {
         let Some(audit) = &self.audit else { return };
-        let text = say::audit_progress(
-            &audit.gate.model,
-            audit.machine.successes(),
-            audit.machine.in_flight().as_deref(),
-        );
+        let live = audit.live(self.clocks.now);
+        let text = say::audit_progress(&live.model, live.successes, live.in_flight.as_deref());
         out.push(Effect::Progress {
             call_id: audit.call_id.clone(),
             text,
+            live: Box::new(live),
         });
     }
 }

@@ -28,8 +28,10 @@ pub enum Effect {
     Progress {
         /// The call.
         call_id: String,
-        /// One line.
+        /// One line, for hosts that show no more.
         text: String,
+        /// The same as facts.
+        live: Box<LiveAudit>,
     },
     /// Look at the workspace and seal the audit as the settings say; the driver's own work. Answered
     /// by [`crate::Event::AuditPrepared`].
@@ -326,13 +328,67 @@ pub struct Notice {
     pub text: String,
 }
 
+/// An audit in flight, as it stands at the moment of the effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveAudit {
+    /// What it is at, in words.
+    pub stage: &'static str,
+    /// The auditor.
+    pub model: ModelRef,
+    /// Milliseconds since it began.
+    pub elapsed_ms: u64,
+    /// Milliseconds it may take; `None` is without a limit.
+    pub limit_ms: Option<u64>,
+    /// Calls that ended without error.
+    pub successes: u32,
+    /// All calls that ended.
+    pub checks: u32,
+    /// The last of them, oldest first.
+    pub recent: Vec<CheckRecord>,
+    /// The call that runs.
+    pub in_flight: Option<String>,
+}
+
+/// A goal as a terminal shows it: words, numbers, and clocks that run on by themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GoalFacts {
+    /// Its colour and symbol.
+    pub mood: Mood,
+    /// Phase and reason in words.
+    pub state: String,
+    /// The objective in one safe line; the host cuts it to the terminal's width.
+    pub objective: String,
+    /// What is counted, most important first; what does not fit is left out from the end.
+    pub counts: Vec<String>,
+    /// Milliseconds it was pursued, at the moment of the effect. Not compared: a clock that runs
+    /// on is no change.
+    pub active_ms: u64,
+}
+
+/// How a goal stands, as a colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mood {
+    /// A run of it goes on; its clock runs.
+    Working,
+    /// An audit is in flight; its clock runs.
+    Auditing,
+    /// It is pursued and nothing runs; its clock runs.
+    Waiting,
+    /// Found in a session that was opened.
+    Held,
+    /// Stopped.
+    Paused,
+}
+
 /// What footer and widget show.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StatusView {
     /// One short line for the footer; `None` clears it.
     pub footer: Option<String>,
-    /// At most two lines above the editor.
+    /// At most two lines above the editor, for hosts that take plain text.
     pub widget: Vec<String>,
+    /// The same for a terminal; `None` without a goal.
+    pub goal: Option<Box<GoalFacts>>,
     /// The goal that is pursued right now, for a restart of the core.
     pub pursued: Option<GoalTag>,
     /// A deadline is open, so the driver's life matters even while the host is idle.

@@ -367,8 +367,10 @@ impl Engine {
     fn show_status(&mut self, out: &mut Vec<Effect>) {
         let view = status::view(self);
         if self.shown.as_ref() != Some(&view) {
-            self.shown = Some(view.clone());
-            out.push(Effect::ShowStatus(view));
+            let mut wound = view.clone();
+            status::wind_clock(self, &mut wound);
+            self.shown = Some(view);
+            out.push(Effect::ShowStatus(wound));
         }
     }
 

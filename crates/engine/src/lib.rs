@@ -40,8 +40,9 @@ mod workspace;
 pub use command::file_named;
 pub use deadline::Deadline;
 pub use effect::{
-    AuditDetails, AuditRecord, Effect, GoalMessage, Level, MessageDetails, Notice, OpenAuditor,
-    PrepareAudit, Proposal, Rung, SavedGoal, StatusView, ToolAnswer, WorkspaceSummary,
+    AuditDetails, AuditRecord, Effect, GoalFacts, GoalMessage, Level, LiveAudit, MessageDetails,
+    Mood, Notice, OpenAuditor, PrepareAudit, Proposal, Rung, SavedGoal, StatusView, ToolAnswer,
+    WorkspaceSummary,
 };
 pub use engine::{Clocks, Engine};
 pub use event::{

@@ -800,6 +800,39 @@ pub(crate) fn state_in_short(goal: &Goal, doing: Doing) -> String {
     }
 }
 
+/// Phase and reason, without numbers.
+pub(crate) fn phase_words(goal: &Goal, doing: Doing) -> String {
+    match (goal.phase(), doing) {
+        (Phase::Pursuing, Doing::Working) => "pursuing".to_owned(),
+        (Phase::Pursuing, Doing::BackingOff) => "waiting after a model error".to_owned(),
+        (Phase::Pursuing, Doing::Auditing) => "audit running".to_owned(),
+        (Phase::Pursuing, Doing::Waiting) | (Phase::Held | Phase::Paused(_), _) => {
+            state_in_short(goal, doing)
+        }
+    }
+}
+
+/// What a goal's widget counts, most important first.
+pub(crate) fn counts(goal: &Goal, last: Option<&LastAudit>) -> Vec<String> {
+    let totals = &goal.totals;
+    let limit = goal.gate().max_continuations;
+    let run = format!("continuation {}{}", totals.continuations, of_limit(limit));
+    let verdict = last.map(|last| format!("last audit {}", verdict_words(last)));
+    let audits = (totals.audits > 0).then(|| format!("audits {}", totals.audits));
+    [Some(run), verdict, audits].into_iter().flatten().collect()
+}
+
+fn verdict_words(last: &LastAudit) -> &'static str {
+    match last.outcome.as_str() {
+        "approved" => "approved",
+        "disapproved" => "refused",
+        "no_verdict" => "without a verdict",
+        "aborted" => "broken off",
+        "stale" => "out of date",
+        _ => "failed",
+    }
+}
+
 const fn reason_words(reason: &PauseReason) -> &'static str {
     match reason {
         PauseReason::User => "by you",

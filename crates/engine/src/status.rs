@@ -2,16 +2,18 @@
 //! nothing is redrawn while nothing happens.
 
 use goal_prompts::safe::for_display;
-use goal_state::Phase;
+use goal_state::{Goal, Phase};
 
 use crate::deadline::Deadline;
-use crate::effect::StatusView;
+use crate::effect::{GoalFacts, Mood, StatusView};
 use crate::engine::Engine;
 use crate::say;
 use crate::start::Waiting;
 
-/// Columns of the objective in the widget. pi wraps longer lines, and a widget stays two lines.
+/// Columns of the objective in a plain widget. pi wraps longer lines, and a widget stays two lines.
 const OBJECTIVE_COLUMNS: usize = 60;
+/// Columns of the objective for a terminal, which cuts it itself.
+const OBJECTIVE_COLUMNS_MAX: usize = 300;
 
 /// The view of the engine as it stands.
 pub(crate) fn view(engine: &Engine) -> StatusView {
@@ -24,14 +26,45 @@ pub(crate) fn view(engine: &Engine) -> StatusView {
     };
     let objective = for_display(goal.objective(), OBJECTIVE_COLUMNS);
     let state = say::state_in_short(goal, doing(engine));
+    let facts = facts(engine, goal);
     StatusView {
         footer: Some(format!("goal: {state}")),
         widget: vec![
             format!("{} goal {state}", symbol(goal.phase())),
             format!("  {objective}"),
         ],
+        goal: Some(Box::new(facts)),
         pursued: engine.pursued(),
         waiting,
+    }
+}
+
+/// The goal's clock, put into a view that is about to be shown.
+pub(crate) fn wind_clock(engine: &Engine, view: &mut StatusView) {
+    let facts = view.goal.as_mut().zip(engine.goal.as_ref());
+    if let Some((facts, goal)) = facts {
+        facts.active_ms = goal.active_ms(engine.clocks.now);
+    }
+}
+
+fn facts(engine: &Engine, goal: &Goal) -> GoalFacts {
+    let mood = mood(goal.phase(), doing(engine));
+    GoalFacts {
+        mood,
+        state: say::phase_words(goal, doing(engine)),
+        objective: for_display(goal.objective(), OBJECTIVE_COLUMNS_MAX),
+        counts: say::counts(goal, engine.last_audit.as_ref()),
+        active_ms: 0,
+    }
+}
+
+const fn mood(phase: &Phase, doing: Doing) -> Mood {
+    match (phase, doing) {
+        (Phase::Held, _) => Mood::Held,
+        (Phase::Paused(_), _) => Mood::Paused,
+        (Phase::Pursuing, Doing::Working) => Mood::Working,
+        (Phase::Pursuing, Doing::Auditing) => Mood::Auditing,
+        (Phase::Pursuing, Doing::BackingOff | Doing::Waiting) => Mood::Waiting,
     }
 }
 

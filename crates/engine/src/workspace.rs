@@ -34,6 +34,7 @@ impl Engine {
             workspace: workspace.to_owned(),
             sandbox: audit.gate.sandbox.clone(),
         })));
+        self.push_progress(out);
     }
 
     /// The driver has looked and sealed, or could not.
@@ -83,6 +84,7 @@ impl Engine {
         let audit = audit.number;
         out.push(Effect::CloseAuditor { audit });
         out.push(Effect::InspectWorkspace { audit, whole });
+        self.push_progress(out);
     }
 
     /// The driver has looked again.

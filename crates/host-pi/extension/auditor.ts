@@ -36,6 +36,8 @@ export interface AuditorHost {
   registry: ExtensionContext["modelRegistry"];
   thinkingLevel: string;
   settings: Settings;
+  /** Takes what the auditor is writing. */
+  heard(text: string): void;
 }
 
 /** One audit's session. Reports facts; after `close` it is silent. */
@@ -43,6 +45,7 @@ export class Auditor {
   readonly #report: (event: AuditorEventWire) => void;
   /** The audit's first prompt, which holds the objective. */
   readonly #job: string;
+  readonly #heard: AuditorHost["heard"];
   #session: AgentSession | undefined;
   #unsubscribe: (() => void) | undefined;
   #closed = false;
@@ -58,6 +61,7 @@ export class Auditor {
       if (!this.#closed) report(event);
     };
     this.#job = order.prompt;
+    this.#heard = host.heard;
     this.#work = this.#open(order, host).then((open) => (open ? this.#ask(order.prompt) : undefined));
   }
 
@@ -220,6 +224,7 @@ export class Auditor {
     this.#trailing = undefined;
     this.#lastOutput = performance.now();
     this.#report({ type: "output" });
+    this.#heard(this.#streamed);
   }
 
   #answer(message: AssistantMessage): void {

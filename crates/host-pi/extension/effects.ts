@@ -3,6 +3,7 @@ import type { AgentToolResult, ExtensionAPI, ExtensionContext } from "@earendil-
 import { Auditor, type AuditOrder } from "./auditor.ts";
 import type { Core } from "./core.ts";
 import { CUSTOM_TYPE, headless, hostFacts, type Session, TOOL_NAMES, toolsActive } from "./session.ts";
+import { Screen } from "./ui.ts";
 import { type AuditDetailsWire, type EffectWire, type LevelWire, type MessageWire, TEXTS } from "./wire.ts";
 
 const START_RETRY_MS = 20;
@@ -39,13 +40,14 @@ export class Effects {
   readonly calls = new Map<string, Call>();
   /** The headless command that waits. */
   waiter: ((release: Release) => void) | undefined;
+  readonly screen = new Screen();
   readonly #pi: ExtensionAPI;
   readonly #session: Session;
   readonly #core: () => Core;
   #auditor: { audit: number; session: Auditor } | undefined;
   #start: NodeJS.Timeout | undefined;
   #footer: string | null = null;
-  #widget = "[]";
+  #widget = "";
 
   constructor(pi: ExtensionAPI, session: Session, core: () => Core) {
     this.#pi = pi;
@@ -106,7 +108,7 @@ export class Effects {
 
   /** Without a core nothing is pursued or shown. */
   blank(): void {
-    this.perform([{ type: "show_status", footer: null, widget: [], pursued: null, waiting: false }]);
+    this.perform([{ type: "show_status", footer: null, widget: [], goal: null, pursued: null, waiting: false }]);
   }
 
   /** Answers every waiting call and closes the auditor: nobody else will. True if an audit was waiting. */
@@ -158,6 +160,7 @@ export class Effects {
       case "finish_tool":
         return this.#finish(effect, ctx);
       case "progress":
+        this.screen.audit(effect.live);
         return this.calls.get(effect.callId)?.progress(effect.text);
       case "open_auditor":
         return this.#open(effect, ctx);
@@ -227,6 +230,7 @@ export class Effects {
       registry: ctx.modelRegistry,
       thinkingLevel: this.#pi.getThinkingLevel(),
       settings: this.#pi.getSettings(),
+      heard: (tail: string) => this.screen.heard(tail),
     };
     const { audit } = order;
     const session = new Auditor(order, host, (event) => this.#core().send({ type: "auditor", audit, event }));
@@ -238,9 +242,14 @@ export class Effects {
     this.#core().waiting = effect.waiting;
     if (effect.footer !== this.#footer) ctx.ui.setStatus("goal", effect.footer ?? undefined);
     this.#footer = effect.footer;
-    const widget = JSON.stringify(effect.widget);
-    if (widget !== this.#widget) ctx.ui.setWidget("goal", effect.widget.length > 0 ? effect.widget : undefined);
+    const terminal = ctx.mode === "tui";
+    if (terminal) this.screen.show(effect.goal);
+    const widget = terminal && effect.goal ? "drawn" : effect.widget.join("\n");
+    if (widget === this.#widget) return;
     this.#widget = widget;
+    if (widget === "") ctx.ui.setWidget("goal", undefined);
+    else if (!terminal) ctx.ui.setWidget("goal", effect.widget);
+    else ctx.ui.setWidget("goal", (tui, theme) => this.screen.widget(() => tui.requestRender(), theme));
   }
 
   #edit({ ticket, title, text }: Extract<EffectWire, { type: "edit" }>, ctx: ExtensionContext): void {

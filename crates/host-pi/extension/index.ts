@@ -164,7 +164,7 @@ export default function goalAuditor(pi: ExtensionAPI): void {
     return { action: "handled" };
   });
   registerEvents(pi, session, core, effects, announce);
-  registerTools(pi, invoke);
+  registerTools(pi, effects.screen, invoke);
   pi.registerCommand("goal", {
     description: "Work on an objective until an independent auditor agrees that it is done",
     getArgumentCompletions: (prefix) => {

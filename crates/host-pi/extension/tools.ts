@@ -1,16 +1,13 @@
 /** The two tools, and how they and our messages look. What a call means is the core's affair. */
-import type { AgentToolUpdateCallback, ExtensionAPI, ExtensionContext, Theme } from "@earendil-works/pi-coding-agent";
-import { Text } from "@earendil-works/pi-tui";
+import type { AgentToolUpdateCallback, ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { Type } from "typebox";
-import { visible } from "./core.ts";
 import type { ToolResult } from "./effects.ts";
 import { CUSTOM_TYPE, cut, textOf } from "./session.ts";
+import { claimLines, Lines, lines, liveLines, messageLines, type Screen, verdictLines } from "./ui.ts";
 import { type AuditDetailsWire, type GoalToolWire, type MessageDetailsWire, TEXTS } from "./wire.ts";
 
 const STATUS_MAX = 500;
 const SUMMARY_MAX = 256 * 1024;
-const REPORT_LINES = 3;
-const LINE_MAX = 160;
 
 /** A call of one of our tools. */
 export interface Invocation {
@@ -28,7 +25,11 @@ const claim = Type.Object({
   completionSummary: Type.Optional(Type.String({ description: TEXTS.summaryDescription })),
 });
 
-export function registerTools(pi: ExtensionAPI, invoke: (invocation: Invocation) => Promise<ToolResult>): void {
+export function registerTools(
+  pi: ExtensionAPI,
+  screen: Screen,
+  invoke: (invocation: Invocation) => Promise<ToolResult>,
+): void {
   pi.registerTool({
     name: "get_goal",
     label: "Goal",
@@ -54,15 +55,22 @@ export function registerTools(pi: ExtensionAPI, invoke: (invocation: Invocation)
       const summary = completionSummary === undefined ? null : cut(completionSummary, SUMMARY_MAX);
       return invoke({ tool: "update_goal", callId, status: given ?? null, summary, signal, onUpdate, ctx });
     },
+    renderCall: (args, theme) =>
+      new Lines((width) => claimLines((args as { completionSummary?: unknown } | undefined)?.completionSummary, width, theme)),
     renderResult: (result, { expanded }, theme, context) => {
-      const text = textOf(result.content);
-      const badge = context.isPartial ? theme.fg("dim", firstLine(text)) : verdictLine(result.details as AuditDetailsWire | undefined, text, theme);
-      return new Text(expanded && !context.isPartial ? `${badge}\n${text}` : badge, 0, 0);
+      const details = result.details as AuditDetailsWire | undefined;
+      const hint = expanded ? "" : context.keyHint("app.tools.expand", "for checks and report");
+      return new Lines((width) => {
+        const live = context.isPartial ? screen.live : undefined;
+        if (live) return liveLines(live, performance.now(), width, theme);
+        if (details && !context.isPartial) return verdictLines(details, expanded, hint, width, theme);
+        return lines(textOf(result.content)).slice(0, expanded ? undefined : 1).map((one) => theme.fg("dim", one));
+      }, 0, context.isPartial);
     },
   });
-  pi.registerMessageRenderer<MessageDetailsWire>(CUSTOM_TYPE, (message, { expanded, outputPad }, theme) => {
-    const text = textOf(message.content);
-    return new Text(theme.fg("dim", `[goal] ${expanded ? text : firstLine(text)}`), outputPad, 0);
+  pi.registerMessageRenderer<MessageDetailsWire>(CUSTOM_TYPE, (message, { expanded, outputPad, keyHint }, theme) => {
+    const hint = expanded ? "" : keyHint("app.tools.expand", "for the text");
+    return new Lines((width) => messageLines(message.details, textOf(message.content), expanded, hint, width, theme), outputPad);
   });
 }
 
@@ -74,29 +82,4 @@ function prepareArguments(raw: unknown): { status: "complete"; completionSummary
   const prepared = { status: "complete" as const, given: status == null ? null : cut(word, STATUS_MAX) };
   const summary = given.completionSummary;
   return typeof summary === "string" ? { ...prepared, completionSummary: summary } : prepared;
-}
-
-function verdictLine(details: AuditDetailsWire | undefined, text: string, theme: Theme): string {
-  if (!details) return theme.fg("dim", firstLine(text));
-  const approved = details.outcome === "approved";
-  const seconds = `${Math.round(details.durationMs / 1000)} s`;
-  const why = details.why ? ` (${details.why.replaceAll("_", " ")})` : "";
-  const checks = details.checks.filter((check) => check.ok).length;
-  const outcome = `${approved ? "✓" : "✗"} ${details.outcome.replaceAll("_", " ")}${why}`;
-  const line = `${outcome} · ${details.model} · ${checks} ok of ${details.checks.length} checks · ${seconds}`;
-  const badge = theme.fg(approved ? "success" : details.outcome === "failed" ? "error" : "warning", visible(line));
-  const quoted = approved ? [] : reportLines(details.report).map((text) => theme.fg("dim", `  │ ${text}`));
-  return [badge, ...quoted].join("\n");
-}
-
-/** The first lines of a refusal, so that nobody has to open it to see why. */
-function reportLines(report: string): string[] {
-  const lines = report.split("\n").filter((line) => line.trim() !== "");
-  return lines.slice(0, REPORT_LINES).map((line) => firstLine(line));
-}
-
-function firstLine(text: string): string {
-  const line = text.split("\n").find((candidate) => candidate.trim() !== "") ?? "";
-  const shown = visible(line);
-  return shown.length > LINE_MAX ? `${cut(shown, LINE_MAX)}…` : shown;
 }

@@ -510,9 +510,13 @@ usage: UsageWire | null, } | { "type": "progress",
  */
 callId: string, 
 /**
- * One line.
+ * One line, for those who show no more.
  */
-text: string, } | { "type": "open_auditor", 
+text: string, 
+/**
+ * The audit as it stands.
+ */
+live: LiveAuditWire, } | { "type": "open_auditor", 
 /**
  * Names the audit.
  */
@@ -574,9 +578,13 @@ text: string, } | { "type": "show_status",
  */
 footer: string | null, 
 /**
- * `setWidget`; empty removes it.
+ * `setWidget` where only text is shown; empty removes it.
  */
 widget: Array<string>, 
+/**
+ * The goal for a terminal; null removes its widget.
+ */
+goal: GoalFactsWire | null, 
 /**
  * The goal that is pursued, for `core_restart`.
  */
@@ -634,6 +642,73 @@ content: string,
  * What the session keeps beside it.
  */
 details: MessageDetailsWire, };
+
+/**
+ * An audit in flight. Its clock runs on from `elapsedMs` when the line arrives.
+ */
+export type LiveAuditWire = { 
+/**
+ * What it is at, in words.
+ */
+stage: string, 
+/**
+ * `provider/id`.
+ */
+model: string, 
+/**
+ * Milliseconds since it began.
+ */
+elapsedMs: number, 
+/**
+ * Milliseconds it may take; null is without a limit.
+ */
+limitMs: number | null, 
+/**
+ * Calls that ended without error.
+ */
+successes: number, 
+/**
+ * All calls that ended.
+ */
+checks: number, 
+/**
+ * The last of them, oldest first.
+ */
+recent: Array<CheckWire>, 
+/**
+ * The call that runs.
+ */
+inFlight: string | null, };
+
+/**
+ * A goal for a terminal. Its clock runs on from `activeMs` while it works, is audited or waits.
+ */
+export type GoalFactsWire = { 
+/**
+ * Symbol and colour.
+ */
+mood: MoodWire, 
+/**
+ * Phase and reason in words.
+ */
+state: string, 
+/**
+ * The objective, in one line already safe to display.
+ */
+objective: string, 
+/**
+ * What is counted; what does not fit is left out from the end.
+ */
+counts: Array<string>, 
+/**
+ * Milliseconds it was pursued.
+ */
+activeMs: number, };
+
+/**
+ * How a goal stands.
+ */
+export type MoodWire = "working" | "auditing" | "waiting" | "held" | "paused";
 
 /**
  * How loud a notice is; pi's own names.

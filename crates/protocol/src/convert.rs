@@ -3,18 +3,19 @@
 
 use goal_engine::{
     Activity, Answer, AuditDetails, AuditRecord, AuditorEvent, CheckRecord, Command,
-    CompactionEnded, CoreRestart, Effect, Event, Gate, Goal, GoalMessage, GoalTag, GoalTool,
-    HostFacts, Level, MessageDetails, ModelInfo, ModelRef, Notice, OpenAuditor, OpenCause,
-    OpenFailure, Phase, Proposal, RunSettled, SandboxGate, SavedGoal, SessionOpened, Settling,
-    StatusView, StopKind, ToolAnswer, ToolFinished, ToolInvoked, Totals, Usage, WorkspaceSummary,
+    CompactionEnded, CoreRestart, Effect, Event, Gate, Goal, GoalFacts, GoalMessage, GoalTag,
+    GoalTool, HostFacts, Level, LiveAudit, MessageDetails, ModelInfo, ModelRef, Mood, Notice,
+    OpenAuditor, OpenCause, OpenFailure, Phase, Proposal, RunSettled, SandboxGate, SavedGoal,
+    SessionOpened, Settling, StatusView, StopKind, ToolAnswer, ToolFinished, ToolInvoked, Totals,
+    Usage, WorkspaceSummary,
 };
 
 use crate::read::read_branch;
 use crate::{
     ActivityWire, AuditDetailsWire, AuditWire, AuditorEventWire, CheckWire, CostWire, EffectWire,
-    EntryWire, EventWire, FingerprintWire, GateWire, GoalToolWire, GoalWire, HostWire, LevelWire,
-    MessageDetailsWire, MessageWire, ModelWire, OpenCauseWire, OpenFailureWire, SAVED_VERSION,
-    StopWire, TagWire, TotalsWire, UsageWire,
+    EntryWire, EventWire, FingerprintWire, GateWire, GoalFactsWire, GoalToolWire, GoalWire,
+    HostWire, LevelWire, LiveAuditWire, MessageDetailsWire, MessageWire, ModelWire, MoodWire,
+    OpenCauseWire, OpenFailureWire, SAVED_VERSION, StopWire, TagWire, TotalsWire, UsageWire,
 };
 
 /// Names of our tools on the host.
@@ -200,7 +201,15 @@ pub fn effect(effect: Effect) -> Option<EffectWire> {
         Effect::EndRun => EffectWire::EndRun,
         Effect::ActivateTools => EffectWire::ActivateTools,
         Effect::FinishTool(answer) => finish_tool(*answer),
-        Effect::Progress { call_id, text } => EffectWire::Progress { call_id, text },
+        Effect::Progress {
+            call_id,
+            text,
+            live,
+        } => EffectWire::Progress {
+            call_id,
+            text,
+            live: live_wire(*live),
+        },
         Effect::OpenAuditor(open) => open_auditor(*open),
         Effect::PromptAuditor { audit, text } => EffectWire::PromptAuditor { audit, text },
         Effect::CloseAuditor { audit } => EffectWire::CloseAuditor { audit },
@@ -263,6 +272,7 @@ fn show_status(view: StatusView) -> EffectWire {
     EffectWire::ShowStatus {
         footer: view.footer,
         widget: view.widget,
+        goal: view.goal.map(|facts| facts_wire(*facts)),
         pursued: view.pursued.map(tag_wire),
         waiting: view.waiting,
     }
@@ -634,6 +644,35 @@ fn fingerprint_wire(summary: WorkspaceSummary) -> FingerprintWire {
         repositories: summary.repositories,
         rules: summary.rules,
         parts: summary.parts,
+    }
+}
+
+fn live_wire(live: LiveAudit) -> LiveAuditWire {
+    LiveAuditWire {
+        stage: live.stage.to_owned(),
+        model: live.model.to_string(),
+        elapsed_ms: live.elapsed_ms,
+        limit_ms: live.limit_ms,
+        successes: live.successes,
+        checks: live.checks,
+        recent: live.recent.into_iter().map(check_wire).collect(),
+        in_flight: live.in_flight,
+    }
+}
+
+fn facts_wire(facts: GoalFacts) -> GoalFactsWire {
+    GoalFactsWire {
+        mood: match facts.mood {
+            Mood::Working => MoodWire::Working,
+            Mood::Auditing => MoodWire::Auditing,
+            Mood::Waiting => MoodWire::Waiting,
+            Mood::Held => MoodWire::Held,
+            Mood::Paused => MoodWire::Paused,
+        },
+        state: facts.state,
+        objective: facts.objective,
+        counts: facts.counts,
+        active_ms: facts.active_ms,
     }
 }
 

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::event::ModelWire;
-use crate::saved::{AuditDetailsWire, EntryWire, MessageDetailsWire, TagWire, UsageWire};
+use crate::saved::{
+    AuditDetailsWire, CheckWire, EntryWire, MessageDetailsWire, TagWire, UsageWire,
+};
 
 /// One line to the shim.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
@@ -93,8 +95,10 @@ pub enum EffectWire {
     Progress {
         /// pi's id of the call.
         call_id: String,
-        /// One line.
+        /// One line, for those who show no more.
         text: String,
+        /// The audit as it stands.
+        live: LiveAuditWire,
     },
     /// Open an auditor session and prompt it.
     OpenAuditor {
@@ -146,8 +150,10 @@ pub enum EffectWire {
     ShowStatus {
         /// `setStatus`; null clears it.
         footer: Option<String>,
-        /// `setWidget`; empty removes it.
+        /// `setWidget` where only text is shown; empty removes it.
         widget: Vec<String>,
+        /// The goal for a terminal; null removes its widget.
+        goal: Option<GoalFactsWire>,
         /// The goal that is pursued, for `core_restart`.
         pursued: Option<TagWire>,
         /// A deadline is open: watch the core even while idle.
@@ -195,6 +201,63 @@ pub struct MessageWire {
     pub content: String,
     /// What the session keeps beside it.
     pub details: MessageDetailsWire,
+}
+
+/// An audit in flight. Its clock runs on from `elapsedMs` when the line arrives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct LiveAuditWire {
+    /// What it is at, in words.
+    pub stage: String,
+    /// `provider/id`.
+    pub model: String,
+    /// Milliseconds since it began.
+    #[ts(type = "number")]
+    pub elapsed_ms: u64,
+    /// Milliseconds it may take; null is without a limit.
+    #[ts(type = "number | null")]
+    pub limit_ms: Option<u64>,
+    /// Calls that ended without error.
+    pub successes: u32,
+    /// All calls that ended.
+    pub checks: u32,
+    /// The last of them, oldest first.
+    pub recent: Vec<CheckWire>,
+    /// The call that runs.
+    pub in_flight: Option<String>,
+}
+
+/// A goal for a terminal. Its clock runs on from `activeMs` while it works, is audited or waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct GoalFactsWire {
+    /// Symbol and colour.
+    pub mood: MoodWire,
+    /// Phase and reason in words.
+    pub state: String,
+    /// The objective, in one line already safe to display.
+    pub objective: String,
+    /// What is counted; what does not fit is left out from the end.
+    pub counts: Vec<String>,
+    /// Milliseconds it was pursued.
+    #[ts(type = "number")]
+    pub active_ms: u64,
+}
+
+/// How a goal stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum MoodWire {
+    /// A run of it goes on.
+    Working,
+    /// An audit is in flight.
+    Auditing,
+    /// It is pursued and nothing runs.
+    Waiting,
+    /// Found in a session that was opened.
+    Held,
+    /// Stopped.
+    Paused,
 }
 
 /// How loud a notice is; pi's own names.

@@ -7,9 +7,10 @@ use ts_rs::{Config, TS};
 
 use crate::{
     ActivityWire, AuditDetailsWire, AuditWire, AuditorEventWire, CheckWire, CostWire, EffectWire,
-    EntryWire, EventWire, FingerprintWire, GateWire, GoalToolWire, GoalWire, HostWire, LevelWire,
-    LineIn, LineOut, MessageDetailsWire, MessageWire, ModelWire, OpenCauseWire, OpenFailureWire,
-    PROTOCOL_VERSION, RecordWire, SAVED_VERSION, StopWire, TagWire, TotalsWire, UsageWire,
+    EntryWire, EventWire, FingerprintWire, GateWire, GoalFactsWire, GoalToolWire, GoalWire,
+    HostWire, LevelWire, LineIn, LineOut, LiveAuditWire, MessageDetailsWire, MessageWire,
+    ModelWire, MoodWire, OpenCauseWire, OpenFailureWire, PROTOCOL_VERSION, RecordWire,
+    SAVED_VERSION, StopWire, TagWire, TotalsWire, UsageWire,
 };
 
 const HEAD: &str = "\
@@ -52,6 +53,9 @@ fn push_types(out: &mut String) {
     push::<LineOut>(out, &cfg);
     push::<EffectWire>(out, &cfg);
     push::<MessageWire>(out, &cfg);
+    push::<LiveAuditWire>(out, &cfg);
+    push::<GoalFactsWire>(out, &cfg);
+    push::<MoodWire>(out, &cfg);
     push::<LevelWire>(out, &cfg);
     push::<EntryWire>(out, &cfg);
     push::<TagWire>(out, &cfg);

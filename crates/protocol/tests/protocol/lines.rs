@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use goal_engine::{
     AuditDetails, AuditOutcome, AuditRecord, CheckRecord, Effect, Ended, FailureKind, Goal,
-    GoalMessage, Level, MessageDetails, Monotonic, NoVerdictWhy, Notice, Objective, OpenAuditor,
-    PauseReason, PrepareAudit, Proposal, Rung, SavedGoal, Settings, StatusView, Stop, ToolAnswer,
-    Usage, WallClock,
+    GoalFacts, GoalMessage, Level, LiveAudit, MessageDetails, Monotonic, Mood, NoVerdictWhy,
+    Notice, Objective, OpenAuditor, PauseReason, PrepareAudit, Proposal, Rung, SavedGoal, Settings,
+    StatusView, Stop, ToolAnswer, Usage, WallClock,
 };
 use goal_protocol::{EffectWire, EventWire, LineIn, effect, event};
 use serde_json::{Value, json};
@@ -255,6 +255,16 @@ fn effects() -> Vec<Effect> {
         Effect::Progress {
             call_id: "c".to_owned(),
             text: "auditing".to_owned(),
+            live: Box::new(LiveAudit {
+                stage: "checking",
+                model: gate().model,
+                elapsed_ms: 5,
+                limit_ms: None,
+                successes: 1,
+                checks: 1,
+                recent: record().details.checks,
+                in_flight: None,
+            }),
         },
         Effect::OpenAuditor(Box::new(OpenAuditor {
             audit: 3,
@@ -276,6 +286,13 @@ fn effects() -> Vec<Effect> {
         Effect::ShowStatus(StatusView {
             footer: Some("goal".to_owned()),
             widget: vec!["one".to_owned()],
+            goal: Some(Box::new(GoalFacts {
+                mood: Mood::Working,
+                state: "pursuing".to_owned(),
+                objective: "x".to_owned(),
+                counts: vec!["audits 1".to_owned()],
+                active_ms: 5,
+            })),
             pursued: Some(record().tag),
             waiting: true,
         }),
