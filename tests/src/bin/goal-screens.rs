@@ -10,82 +10,159 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anstyle::{Color, RgbColor};
 use anstyle_svg::Term;
-use goal_tests::{PiOptions, Reply, Script, Tui, World, install};
+use goal_tests::{Draft, PiOptions, Reply, Script, Tui, World, install};
 use serde_json::json;
 
-const COLUMNS: u16 = 100;
 const ROWS: u16 = 30;
 
-fn main() {
-    refused_then_approved();
-    stopped();
+/// How wide the terminal is, and pi's theme.
+#[derive(Clone, Copy)]
+struct Look {
+    columns: u16,
+    theme: Theme,
+    /// What tells its pictures' names from those of the usual look.
+    suffix: &'static str,
 }
 
-/// A running audit, a refusal, and the approval.
-fn refused_then_approved() {
-    let script = Script::new()
-        .executor([
-            Reply::text("I write the file.").and_call(
-                "write",
-                json!({ "path": "greeting.txt", "content": "helo" }),
-            ),
-            Reply::call(
-                "update_goal",
-                json!({
-                    "status": "complete", "completionSummary": "greeting.txt is there",
-                }),
-            ),
-            Reply::text("The auditor found a typo; I mend it.").and_call(
-                "write",
-                json!({ "path": "greeting.txt", "content": "hello" }),
-            ),
-            Reply::call(
-                "update_goal",
-                json!({
-                    "status": "complete", "completionSummary": "greeting.txt now says hello",
-                }),
-            ),
-            Reply::text("Done: greeting.txt says hello."),
-        ])
-        .auditor([
-            Reply::call("read", json!({ "path": "greeting.txt" })),
-            Reply::text("greeting.txt says `helo`, which is not `hello`.\n\n<disapproved/>")
-                .held_before_end("refuse"),
-            Reply::call("read", json!({ "path": "greeting.txt" })),
-            Reply::text("greeting.txt says exactly `hello`.\n\n<approved/>"),
-        ]);
-    let tui = start(PiOptions::new(script));
+#[derive(Clone, Copy)]
+enum Theme {
+    Dark,
+    Light,
+}
+
+const USUAL: Look = Look {
+    columns: 100,
+    theme: Theme::Dark,
+    suffix: "",
+};
+const OTHERS: [Look; 3] = [
+    Look {
+        columns: 60,
+        suffix: "-60",
+        ..USUAL
+    },
+    Look {
+        columns: 140,
+        suffix: "-140",
+        ..USUAL
+    },
+    Look {
+        theme: Theme::Light,
+        suffix: "-light",
+        ..USUAL
+    },
+];
+
+fn main() {
+    worked_and_audited(USUAL);
+    for look in OTHERS {
+        worked_and_audited(look);
+    }
+    stopped(USUAL);
+    held(USUAL);
+}
+
+/// The start, a run, an audit as it goes, a refusal, and the approval.
+fn worked_and_audited(look: Look) {
+    let tui = start(look, PiOptions::new(greeting()));
     tui.submit("/goal Create greeting.txt that contains exactly: hello");
-    tui.wait_screen("1 check done");
-    draw("audit-running", &tui);
+    tui.wait_screen("● goal pursuing");
+    tui.wait_screen("I write the file");
+    draw("started", look, &tui);
+    tui.world().server.release("start");
+    tui.wait_screen("not `hello`");
+    tui.wait_screen("3 s of");
+    draw("audit-running", look, &tui);
     tui.world().server.release("refuse");
+    tui.wait_screen("I mend it");
+    draw("refused", look, &tui);
+    tui.world().server.release("mend");
     tui.wait_screen("Goal complete");
-    draw("approved", &tui);
+    draw("approved", look, &tui);
+}
+
+fn greeting() -> Script {
+    let write = |text: &str| json!({ "path": "greeting.txt", "content": text });
+    let claim = |summary: &str| json!({ "status": "complete", "completionSummary": summary });
+    let executor = [
+        Reply::text("I write the file.")
+            .and_call("write", write("helo"))
+            .held_before_end("start"),
+        Reply::call("update_goal", claim("greeting.txt is there")),
+        Reply::text("The auditor found a typo; I mend it.")
+            .and_call("write", write("hello"))
+            .held_before_end("mend"),
+        Reply::call("update_goal", claim("greeting.txt now says hello")),
+        Reply::text("Done: greeting.txt says hello."),
+    ];
+    let refusal = "greeting.txt holds 4 bytes: `helo`, which is not `hello`.\n\n\
+                   Missing: one `l`. Nothing else is wrong.\n\n<disapproved/>";
+    let auditor = [
+        Reply::call("read", json!({ "path": "greeting.txt" })),
+        Reply::call("bash", json!({ "command": "wc -c greeting.txt" })),
+        Reply::call("bash", json!({ "command": "grep -qx hello greeting.txt" })),
+        Reply::text(refusal).held_before_end("refuse"),
+        Reply::call("read", json!({ "path": "greeting.txt" })),
+        Reply::text("greeting.txt says exactly `hello`.\n\n<approved/>"),
+    ];
+    Script::new().executor(executor).auditor(auditor)
 }
 
 /// A goal that stopped because nothing was done.
-fn stopped() {
+fn stopped(look: Look) {
     let script = Script::new().executor(Reply::text("Which file should I use?"));
-    let tui = start(PiOptions::new(script));
+    let tui = start(look, PiOptions::new(script));
     tui.submit("/goal Tidy up the notes");
     tui.wait_screen("Goal paused");
-    draw("stopped", &tui);
+    draw("stopped", look, &tui);
 }
 
-fn start(options: PiOptions) -> Tui {
-    let tui = Tui::start_in(Arc::new(World::new(options)), COLUMNS, ROWS, &[]);
+/// A session with a goal, opened again.
+fn held(look: Look) {
+    let world = Arc::new(World::new(themed(look, PiOptions::new(Script::new()))));
+    let objective = "Make the login tests pass without changing them";
+    let goal = json!({ "objective": objective, "continuations": 7, "audits": 1, "activeMs": 754_000 });
+    let session = Draft::new(&world).goal(goal).write(&world, "held");
+    let flags = ["--session", session.to_str().expect("a path in UTF-8")];
+    let tui = Tui::start_in(world, look.columns, ROWS, &flags);
+    tui.wait_screen("○ goal on hold");
+    tui.wait_screen("This session has a goal on hold");
+    draw("held", look, &tui);
+}
+
+fn start(look: Look, options: PiOptions) -> Tui {
+    let world = Arc::new(World::new(themed(look, options)));
+    let tui = Tui::start_in(world, look.columns, ROWS, &[]);
     tui.wait_screen("executor"); // The footer is there: pi takes input.
     tui
 }
 
-fn draw(name: &str, tui: &Tui) {
-    let file = folder().join(format!("{name}.svg"));
+fn themed(look: Look, options: PiOptions) -> PiOptions {
+    let name = match look.theme {
+        Theme::Dark => "dark",
+        Theme::Light => "light",
+    };
+    options.setting("theme", json!(name))
+}
+
+fn draw(name: &str, look: Look, tui: &Tui) {
+    let file = folder().join(format!("{name}{}.svg", look.suffix));
     // Where this machine happened to run it is nobody's business.
     let workspace = tui.world().workspace().display().to_string();
     let screen = tui.coloured_screen().replace(&workspace, "~/project");
-    fs::write(&file, Term::new().render_svg(screen.trim_end())).expect("docs/images is writable");
+    let picture = terminal(look.theme).render_svg(screen.trim_end());
+    fs::write(&file, picture).expect("docs/images is writable");
     println!("{}", file.display());
+}
+
+fn terminal(theme: Theme) -> Term {
+    let grey = |value| Color::Rgb(RgbColor(value, value, value));
+    match theme {
+        Theme::Dark => Term::new().fg_color(grey(0xd4)).bg_color(grey(0x1e)),
+        Theme::Light => Term::new().fg_color(grey(0x24)).bg_color(grey(0xff)),
+    }
 }
 
 fn folder() -> PathBuf {
