@@ -56,9 +56,9 @@ impl Tui {
         self.ask(&["capture-pane", "-p"])
     }
 
-    /// The screen with its escape sequences, for colours.
+    /// The screen with its escape sequences, for colours, and coloured blanks at its lines' ends.
     pub fn coloured_screen(&self) -> String {
-        self.ask(&["capture-pane", "-p", "-e"])
+        self.ask(&["capture-pane", "-p", "-e", "-N"])
     }
 
     /// Waits until the screen contains `needle`; returns the screen.

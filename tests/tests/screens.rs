@@ -88,7 +88,7 @@ fn a_continuation_is_one_line_that_opens() {
         .collect();
     assert!(lines[0].contains("[goal] starting · ctrl+o"), "{screen}");
     assert!(
-        lines[1].contains("[goal] continuing · continuation 1 · ctrl+o"),
+        lines[1].contains("[goal] continuation 1 · ctrl+o"),
         "{screen}"
     );
     assert!(!screen.contains("get_goal"), "{screen}");

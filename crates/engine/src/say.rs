@@ -816,7 +816,10 @@ pub(crate) fn phase_words(goal: &Goal, doing: Doing) -> String {
 pub(crate) fn counts(goal: &Goal, last: Option<&LastAudit>) -> Vec<String> {
     let totals = &goal.totals;
     let limit = goal.gate().max_continuations;
-    let run = format!("continuation {}{}", totals.continuations, of_limit(limit));
+    let run = match totals.continuations {
+        0 => "first run".to_owned(),
+        count => format!("continuation {count}{}", of_limit(limit)),
+    };
     let verdict = last.map(|last| format!("last audit {}", verdict_words(last)));
     let audits = (totals.audits > 0).then(|| format!("audits {}", totals.audits));
     [Some(run), verdict, audits].into_iter().flatten().collect()

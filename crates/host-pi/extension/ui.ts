@@ -57,8 +57,12 @@ function report(text: string): string[] {
   return lines(text).filter((one) => !/^<(?:dis)?approved\/>$/.test(one));
 }
 
+/** Cut by columns. Of a plain text the cut stays plain: a reset in it would take the colour of what is around it. */
 export function cutTo(text: string, width: number): string {
-  return width <= 0 ? "" : truncateToWidth(text, width, "…");
+  if (width <= 0) return "";
+  if (visibleWidth(text) <= width) return text;
+  const short = truncateToWidth(text, width - 1, "");
+  return `${text.includes("\u001b") ? short : short.replaceAll("\u001b[0m", "")}…`;
 }
 
 /** The first part cut to the width, and of the others as many as fit whole. */
@@ -123,7 +127,7 @@ export function verdictLines(details: AuditDetailsWire, expanded: boolean, hint:
   const ok = details.checks.filter((check) => check.ok).length;
   const checks = ok === details.checks.length ? count(ok, "check") : `${ok} of ${count(details.checks.length, "check")} ok`;
   const why = details.why && words !== line(details.why) ? `: ${line(details.why.replaceAll("_", " "))}` : "";
-  const parts = [line(details.model), checks, duration(details.durationMs), RUNGS[details.rung] ?? ""].filter((part) => part !== "");
+  const parts = [line(details.model), checks, details.durationMs < 1_000 ? `${details.durationMs} ms` : duration(details.durationMs), RUNGS[details.rung] ?? ""].filter((part) => part !== "");
   const [head = "", ...rest] = fit([`${symbol} ${words}${why}`, ...parts], width).split(" · ");
   const badge = paint.fg(colour, paint.bold(head)) + (rest.length > 0 ? paint.fg("muted", ` · ${rest.join(" · ")}`) : "");
   const said = report(details.report);
@@ -146,7 +150,7 @@ export function claimLines(summary: unknown, width: number, paint: Paint): strin
 /** A message of ours: one line, or all of it. */
 export function messageLines(details: MessageDetailsWire | undefined, text: string, expanded: boolean, hint: string, width: number, paint: Paint): string[] {
   const seq = typeof details?.seq === "number" ? details.seq : 0;
-  const what = seq === 0 ? "starting" : `continuing · continuation ${seq}`;
+  const what = seq === 0 ? "starting" : `continuation ${seq}`;
   const head = paint.fg("dim", fit([`[goal] ${what}`, ...(details?.full && seq > 0 ? ["in full"] : []), hint].filter((part) => part !== ""), width));
   if (!expanded) return [head];
   return [head, ...lines(text).flatMap((one) => wrapTextWithAnsi(one, Math.max(1, width))).map((one) => paint.fg("dim", cutTo(one, width)))];

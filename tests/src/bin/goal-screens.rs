@@ -72,7 +72,7 @@ fn worked_and_audited(look: Look) {
     tui.wait_screen("I write the file");
     draw("started", look, &tui);
     tui.world().server.release("start");
-    tui.wait_screen("not `hello`");
+    tui.wait_screen("holds 4 bytes");
     tui.wait_screen("3 s of");
     draw("audit-running", look, &tui);
     tui.world().server.release("refuse");
@@ -80,6 +80,7 @@ fn worked_and_audited(look: Look) {
     draw("refused", look, &tui);
     tui.world().server.release("mend");
     tui.wait_screen("Goal complete");
+    tui.wait_until("rest", |screen| !screen.contains("Working"));
     draw("approved", look, &tui);
 }
 
@@ -123,7 +124,8 @@ fn stopped(look: Look) {
 fn held(look: Look) {
     let world = Arc::new(World::new(themed(look, PiOptions::new(Script::new()))));
     let objective = "Make the login tests pass without changing them";
-    let goal = json!({ "objective": objective, "continuations": 7, "audits": 1, "activeMs": 754_000 });
+    let goal =
+        json!({ "objective": objective, "continuations": 7, "audits": 1, "activeMs": 754_000 });
     let session = Draft::new(&world).goal(goal).write(&world, "held");
     let flags = ["--session", session.to_str().expect("a path in UTF-8")];
     let tui = Tui::start_in(world, look.columns, ROWS, &flags);
@@ -144,7 +146,9 @@ fn themed(look: Look, options: PiOptions) -> PiOptions {
         Theme::Dark => "dark",
         Theme::Light => "light",
     };
-    options.setting("theme", json!(name))
+    options
+        .setting("theme", json!(name))
+        .env("PI_TRUE_COLOR", "1") // tmux does not say that it can.
 }
 
 fn draw(name: &str, look: Look, tui: &Tui) {
