@@ -1,8 +1,9 @@
 //! What a user sees in pi's terminal, at every width.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use goal_tests::{PiOptions, Reply, Script, Tui, World};
+use goal_tests::{PiOptions, Reply, Script, Tui, World, poll};
 use serde_json::json;
 
 const WIDTHS: [u16; 3] = [50, 80, 140];
@@ -72,8 +73,8 @@ fn a_goal_at_rest_draws_nothing() {
     tui.submit("/goal Write a poem");
     tui.wait_screen("■ goal paused (no progress)");
     let before = tui.wait_until("rest", |screen| !screen.contains("Working"));
-    std::thread::sleep(std::time::Duration::from_millis(2_500));
-    assert_eq!(tui.screen(), before);
+    let changed = || Some(tui.screen()).filter(|screen| *screen != before);
+    assert_eq!(poll(Duration::from_millis(2_500), changed), None);
 }
 
 #[test]
