@@ -198,7 +198,9 @@ impl History {
     }
 
     fn continued(&mut self, how: &'static str) -> &'static str {
-        let limit = self.own_limit.unwrap_or(small_gate().max_continuations);
+        let limit = self
+            .own_limit
+            .unwrap_or_else(|| small_gate().max_continuations);
         if limit.is_some_and(|limit| self.continuations >= limit) {
             return "pause continuation_limit";
         }
