@@ -18,6 +18,12 @@ fn an_easy_goal(pi: &Pi) {
     pi.server().set_compaction(Reply::text("A summary."));
 }
 
+/// Requests of the executor and of the auditor so far.
+fn counts(pi: &Pi) -> (usize, usize) {
+    let of = |model| pi.server().requests_of(model).len();
+    (of(EXECUTOR), of(AUDITOR))
+}
+
 fn wait_ended(pi: &Pi, mark: Mark) {
     pi.wait_notice(mark, "Goal complete");
     pi.settled_quiet(mark);
@@ -107,9 +113,14 @@ fn a_new_goal_takes_over_from_what_was_under_way() {
 }
 
 #[test]
-fn resume_after_a_stop_goes_on_at_every_moment() {
+fn resume_after_a_stop_goes_on() {
     let pi = Pi::start(Moment::options());
-    for moment in Moment::ALL {
+    for moment in [
+        Moment::Tool,
+        Moment::Audit,
+        Moment::RetryWait,
+        Moment::CompactionInRun,
+    ] {
         pi.new_session();
         moment.reach(&pi, "Write a poem");
         let mark = pi.prompt("/goal pause");
@@ -127,72 +138,55 @@ fn resume_after_a_stop_goes_on_at_every_moment() {
     }
 }
 
+/// Each in a pi of its own, so that all of them wait at the same time.
 #[test]
-fn a_stopped_back_off_starts_nothing_when_it_would_have_been_over() {
-    let stopped_by = |typed: &str, told: &str| {
+fn whatever_comes_in_a_back_off_it_starts_nothing_when_it_would_have_been_over() {
+    let met_by = |typed: &str, told: &str| {
         let pi = Pi::start(Moment::options());
         let mark = Moment::BackOff.reach(&pi, "Write a poem");
         an_easy_goal(&pi);
+        if typed == "Make it rhyme" {
+            let steps = [
+                Reply::text("I see."),
+                work(),
+                claim(),
+                Reply::text("That was it."),
+            ];
+            pi.server().set(EXECUTOR, steps);
+        }
         pi.prompt(typed);
         pi.wait_notice(mark, told);
         pi
     };
     let pis = [
-        stopped_by("/goal pause", "Goal paused"),
-        stopped_by("/goal clear", "Goal cleared"),
-        stopped_by("/goal Paint a picture", "Goal complete"),
+        (met_by("/goal pause", "Goal paused"), 1),
+        (met_by("/goal clear", "Goal cleared"), 1),
+        (met_by("/goal Paint a picture", "Goal complete"), 4),
+        (met_by("/goal resume", "Goal complete"), 4),
+        (met_by("Make it rhyme", "Goal complete"), 5),
     ];
-    for (pi, requests) in pis.iter().zip([1, 1, 4]) {
+    for (pi, requests) in &pis {
         pi.quiet(PAST_THE_BACK_OFF);
-        assert_eq!(pi.server().requests_of(EXECUTOR).len(), requests);
+        assert_eq!(pi.server().requests_of(EXECUTOR).len(), *requests);
     }
-}
-
-#[test]
-fn resume_in_a_back_off_starts_now_and_only_once() {
-    let pi = Pi::start(Moment::options());
-    Moment::BackOff.reach(&pi, "Write a poem");
-    an_easy_goal(&pi);
-    let mark = pi.prompt("/goal resume");
-    wait_ended(&pi, mark);
-    pi.quiet(PAST_THE_BACK_OFF);
-    assert_eq!(pi.server().requests_of(EXECUTOR).len(), 4);
-}
-
-#[test]
-fn a_message_in_a_back_off_is_answered_and_the_goal_goes_on() {
-    let pi = Pi::start(Moment::options());
-    Moment::BackOff.reach(&pi, "Write a poem");
-    pi.server().set(
-        EXECUTOR,
-        [
-            Reply::text("I see."),
-            work(),
-            claim(),
-            Reply::text("That was it."),
-        ],
-    );
-    pi.server().set(AUDITOR, Steps::of(approval()));
-    let mark = pi.prompt("Make it rhyme");
-    wait_ended(&pi, mark);
-    let requests = pi.server().requests_of(EXECUTOR);
+    let requests = pis[4].0.server().requests_of(EXECUTOR);
     assert_eq!(requests[1].last_text(), "Make it rhyme");
     assert!(
         requests[2].last_text().contains("update_goal"),
         "the goal goes on by itself"
     );
-    pi.quiet(PAST_THE_BACK_OFF);
-    assert_eq!(pi.server().requests_of(EXECUTOR).len(), 5);
 }
 
 #[test]
 fn a_message_during_a_run_is_handled_first_and_the_goal_goes_on() {
+    let pi = Pi::start(PiOptions::new(Script::new()));
     for behavior in ["steer", "followUp"] {
-        let pi = Pi::start(PiOptions::new(Script::new()));
+        pi.new_session();
+        let (asked, _) = counts(&pi);
         pi.server().set(
             EXECUTOR,
             [
-                Reply::text("On it.").held_before_end("gate"),
+                Reply::text("On it.").held_before_end(behavior),
                 Reply::text("README too, sure."),
                 work(),
                 claim(),
@@ -203,9 +197,9 @@ fn a_message_during_a_run_is_handled_first_and_the_goal_goes_on() {
         let mark = pi.prompt("/goal Write a poem");
         pi.wait_event(mark, "message_update");
         pi.queue("also update README", behavior);
-        pi.server().release("gate");
+        pi.server().release(behavior);
         wait_ended(&pi, mark);
-        let requests = pi.server().requests_of(EXECUTOR);
+        let requests = &pi.server().requests_of(EXECUTOR)[asked..];
         assert_eq!(requests.len(), 5, "{behavior}");
         assert_eq!(requests[1].last_text(), "also update README", "{behavior}");
         assert!(
@@ -217,8 +211,10 @@ fn a_message_during_a_run_is_handled_first_and_the_goal_goes_on() {
 
 #[test]
 fn a_message_during_an_audit_waits_for_its_result() {
+    let pi = Pi::start(PiOptions::new(Script::new()));
     for behavior in ["steer", "followUp"] {
-        let pi = Pi::start(PiOptions::new(Script::new()));
+        pi.new_session();
+        let (asked, judged) = counts(&pi);
         pi.server().set(
             EXECUTOR,
             [
@@ -231,19 +227,19 @@ fn a_message_during_an_audit_waits_for_its_result() {
             ],
         );
         let [look, approve] = approval();
-        let refuse = Reply::text("There is no poem.\n<disapproved/>").held("gate");
+        let refuse = Reply::text("There is no poem.\n<disapproved/>").held(behavior);
         pi.server().set(AUDITOR, [refuse, look, approve]);
         let mark = pi.prompt("/goal Write a poem");
-        pi.wait_request(AUDITOR, 1);
+        pi.wait_request(AUDITOR, judged + 1);
         pi.queue("also update README", behavior);
-        pi.server().release("gate");
+        pi.server().release(behavior);
         wait_ended(&pi, mark);
         assert_eq!(
             pi.session().audit_outcomes(),
             ["disapproved", "approved"],
             "{behavior}"
         );
-        let requests = pi.server().requests_of(EXECUTOR);
+        let requests = &pi.server().requests_of(EXECUTOR)[asked..];
         let asked = requests
             .iter()
             .filter(|r| r.last_text() == "also update README");
