@@ -10,8 +10,8 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use goal_engine::{
-    Activity, Clocks, Command, Engine, Event, HostFacts, ModelInfo, ModelRef, Monotonic, OpenCause,
-    Recovered, SessionOpened, Settings, Settling, ToolFinished, WallClock,
+    Activity, Clocks, Command, Effect, Engine, Event, HostFacts, ModelInfo, ModelRef, Monotonic,
+    OpenCause, Recovered, SessionOpened, Settings, Settling, ToolFinished, WallClock,
 };
 use goal_parser::parse_verdict;
 use goal_prompts::{fence, safe};
@@ -79,6 +79,10 @@ impl Running {
     }
 
     fn give(&mut self, event: Event) -> usize {
+        self.effects(event).len()
+    }
+
+    fn effects(&mut self, event: Event) -> Vec<Effect> {
         self.moment += 1;
         let clocks = Clocks {
             now: Monotonic(self.moment),
@@ -87,7 +91,7 @@ impl Running {
         };
         let mut out = Vec::new();
         self.engine.handle(clocks, event, &mut out);
-        out.len()
+        out
     }
 }
 
@@ -147,17 +151,25 @@ fn engine_steps(criterion: &mut Criterion) {
     });
 }
 
-/// A session with 50,000 entries of ours on its branch.
+/// A session with 50,000 entries of ours on its branch: the goal, and all its audits before.
 fn branches(criterion: &mut Criterion) {
+    let mut engine = Running::new();
+    let paused = engine.effects(Event::Command(Command {
+        file: None,
+        text: "pause".to_owned(),
+        host: host(),
+    }));
+    let goal = paused
+        .into_iter()
+        .find(|effect| matches!(effect, Effect::SaveGoal(_)));
+    let goal = serde_json::to_value(goal.and_then(effect)).expect("JSON")["entry"].clone();
     let audit = json!({
-        "v": 1, "kind": "audit", "goalId": "g", "generation": 1, "number": 1, "outcome": "disapproved",
-        "model": "p/m", "checks": [{"ok": true}, {"ok": false}],
+        "v": 1, "kind": "audit", "goalId": goal["goal"]["id"], "generation": 1, "number": 1,
+        "outcome": "disapproved", "model": "p/m", "checks": [{"ok": true}, {"ok": false}],
     });
-    let records: Vec<RecordWire> = (0..50_000)
-        .map(|_| RecordWire::Ours {
-            data: audit.clone(),
-        })
-        .collect();
+    let mut records = vec![RecordWire::Ours { data: goal }];
+    records.resize(50_000, RecordWire::Ours { data: audit });
+    assert!(read_branch(&records).goal.is_some());
     criterion.bench_function("branch/50,000 records", |bench| {
         bench.iter(|| read_branch(black_box(&records)))
     });

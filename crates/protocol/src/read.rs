@@ -60,41 +60,95 @@ enum Found {
 /// Reads our records of a branch, newest first (spec §2). Each record is looked at once.
 #[must_use]
 pub fn read_branch<'a>(records: impl IntoIterator<Item = &'a RecordWire>) -> Recovered {
-    let mut skipped = 0_u32;
-    let mut audits = Vec::new();
-    let mut messages = Vec::new();
-    let mut found = None;
-    let mut predecessor = None;
+    let mut reading = Reading::default();
     for (at, record) in records.into_iter().enumerate() {
         match record {
-            RecordWire::Ours { data } if is_newer(data) => return newer_version(),
-            RecordWire::Message { data } if is_newer(data) => return newer_version(),
-            RecordWire::Ours { data } if kind(data) == Some("audit") => {
-                match of_this_version(data).and_then(|data| AuditHead::deserialize(data).ok()) {
-                    Some(head) => audits.push(Audit {
-                        head,
-                        at,
-                        after_goal: found.is_none(),
-                    }),
-                    None => skipped += 1,
-                }
+            RecordWire::Ours { data } | RecordWire::Message { data } if is_newer(data) => {
+                return newer_version();
             }
-            RecordWire::Ours { data } if found.is_none() => match goal_found(data) {
-                Some(goal) => found = Some(goal),
-                None => skipped += 1,
-            },
-            RecordWire::Message { data } if found.is_none() => {
-                let details = of_this_version(data).map(MessageDetailsWire::deserialize);
-                messages.extend(details.and_then(Result::ok).map(|details| (at, details)));
+            RecordWire::Ours { data } if kind(data) == Some("audit") => reading.audit(at, data),
+            RecordWire::Ours { data } => reading.goal(data),
+            RecordWire::Message { data } => reading.message(at, data),
+            RecordWire::Predecessor { data } => {
+                reading.predecessor.get_or_insert(data);
             }
-            RecordWire::Predecessor { data } if predecessor.is_none() => predecessor = Some(data),
-            RecordWire::Ours { .. }
-            | RecordWire::Message { .. }
-            | RecordWire::Predecessor { .. } => {}
         }
     }
-    let found = found.or_else(|| predecessor.and_then(legacy));
-    recover(found, &messages, &audits, skipped)
+    recover(reading)
+}
+
+/// What was gathered so far, from the newest record to older ones.
+#[derive(Default)]
+struct Reading<'a> {
+    found: Option<Found>,
+    /// Continuations newer than what was found, with their places.
+    messages: Vec<(usize, MessageDetailsWire)>,
+    /// Audits newer than what was found, and then the newest of the goal that was found.
+    audits: Vec<Audit>,
+    /// An audit of the goal that was found is among them.
+    newest_known: bool,
+    /// The highest number among the audits of the goal that was found.
+    number_max: u32,
+    predecessor: Option<&'a Value>,
+    /// Entries that should have been readable, and were not.
+    skipped: u32,
+}
+
+impl Reading<'_> {
+    fn goal(&mut self, data: &Value) {
+        if self.found.is_some() {
+            return;
+        }
+        self.found = goal_found(data);
+        self.skipped += u32::from(self.found.is_none());
+        if let Some(Found::Goal(goal)) = &self.found {
+            let own = |audit: &Audit| audit.head.goal_id == goal.id;
+            self.newest_known = self.audits.iter().any(own);
+        }
+    }
+
+    fn message(&mut self, at: usize, data: &Value) {
+        if self.found.is_none() {
+            let details = of_this_version(data).map(MessageDetailsWire::deserialize);
+            let details = details.and_then(Result::ok);
+            self.messages.extend(details.map(|details| (at, details)));
+        }
+    }
+
+    fn audit(&mut self, at: usize, data: &Value) {
+        match &self.found {
+            None => match audit_head(data) {
+                Some(head) => self.audits.push(Audit {
+                    head,
+                    at,
+                    after_goal: true,
+                }),
+                None => self.skipped += 1,
+            },
+            Some(Found::Goal(goal)) if is_about(data, &goal.id) => {
+                let number = data.get("number").and_then(Value::as_u64).unwrap_or(0);
+                let number = u32::try_from(number).unwrap_or(u32::MAX);
+                self.number_max = self.number_max.max(number);
+                // Of the older ones only the newest is shown, and there may be thousands.
+                let head = (!self.newest_known).then(|| audit_head(data)).flatten();
+                self.newest_known |= head.is_some();
+                self.audits.extend(head.map(|head| Audit {
+                    head,
+                    at,
+                    after_goal: false,
+                }));
+            }
+            Some(Found::Goal(_) | Found::Gone | Found::Legacy(_)) => {}
+        }
+    }
+}
+
+fn audit_head(data: &Value) -> Option<AuditHead> {
+    of_this_version(data).and_then(|data| AuditHead::deserialize(data).ok())
+}
+
+fn is_about(data: &Value, goal_id: &str) -> bool {
+    data.get("goalId").and_then(Value::as_str) == Some(goal_id)
 }
 
 /// An entry of the version this core writes; whatever else is on the branch is not ours to read.
@@ -169,20 +223,19 @@ fn legacy(data: &Value) -> Option<Found> {
     Objective::new(objective).ok().map(Found::Legacy)
 }
 
-fn recover(
-    found: Option<Found>,
-    messages: &[(usize, MessageDetailsWire)],
-    audits: &[Audit],
-    skipped: u32,
-) -> Recovered {
+fn recover(reading: Reading<'_>) -> Recovered {
     let mut recovered = Recovered {
-        diagnostics: diagnostics(skipped),
+        diagnostics: diagnostics(reading.skipped),
         ..Recovered::default()
     };
-    match found {
+    let legacy = || reading.predecessor.and_then(legacy);
+    match reading.found.or_else(legacy) {
         None | Some(Found::Gone) => {}
         Some(Found::Legacy(objective)) => recovered.goal = Some(legacy_goal(objective)),
-        Some(Found::Goal(goal)) => with_goal(*goal, messages, audits, &mut recovered),
+        Some(Found::Goal(goal)) => {
+            recovered.audits_ever = reading.number_max;
+            with_goal(*goal, &reading.messages, &reading.audits, &mut recovered);
+        }
     }
     recovered
 }
@@ -209,7 +262,8 @@ fn with_goal(
         .iter()
         .filter(|audit| audit.head.goal_id == saved.id)
         .collect();
-    recovered.audits_ever = own.iter().map(|audit| audit.head.number).max().unwrap_or(0);
+    let newest_numbers = own.iter().map(|audit| audit.head.number);
+    recovered.audits_ever = newest_numbers.max().unwrap_or(0).max(recovered.audits_ever);
     recovered.last_audit = own.first().map(|audit| last_audit(&audit.head));
     let newest = messages
         .iter()
