@@ -107,6 +107,13 @@ impl Tui {
         self.press("Enter");
     }
 
+    /// Whether pi rang the terminal's bell.
+    pub fn rang(&self) -> bool {
+        self.ask(&["display-message", "-p", "#{window_bell_flag}"])
+            .trim()
+            == "1"
+    }
+
     /// Changes the size of the terminal.
     pub fn resize(&self, columns: u16, rows: u16) {
         self.ask(&[

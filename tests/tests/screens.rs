@@ -96,3 +96,18 @@ fn a_continuation_is_one_line_that_opens() {
     tui.press("C-o");
     tui.wait_screen("update_goal");
 }
+
+#[test]
+fn the_terminal_rings_when_a_goal_ends_or_stops_by_itself_and_not_for_the_user() {
+    let quiet = Script::new().executor(Reply::text("Hm").stalled());
+    let tui = terminal(quiet, 80);
+    tui.submit("/goal Write a poem");
+    tui.wait_screen("● goal pursuing");
+    tui.submit("/goal pause");
+    tui.wait_screen("■ goal paused (by you)");
+    assert!(!tui.rang());
+    let tui = terminal(Script::new().executor(Reply::text("Hm?")), 80);
+    tui.submit("/goal Write a poem");
+    tui.wait_screen("■ goal paused (no progress)");
+    tui.wait_until("the bell", |_| tui.rang());
+}

@@ -394,6 +394,7 @@ impl Engine {
                 text,
             })
         }));
+        out.push(Effect::Ring);
         if let Some(headless) = &mut self.headless {
             headless.approved = true;
         }

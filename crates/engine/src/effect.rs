@@ -90,6 +90,8 @@ pub enum Effect {
         /// The goal the session has now.
         goal: Option<String>,
     },
+    /// Call the user, who may look elsewhere: the goal ended or stopped by itself.
+    Ring,
     /// Give text back to the editor, so that nothing typed is lost.
     RestoreInput {
         /// What was typed.

@@ -2,7 +2,7 @@
 
 use goal_prompts::safe;
 use goal_state::{
-    AuditOutcome, Ended, Goal, GoalTag, ModelRef, Monotonic, PauseReason, Stop, WallClock,
+    AuditOutcome, Ended, Goal, GoalTag, ModelRef, Monotonic, PauseReason, Phase, Stop, WallClock,
 };
 
 use crate::audit::ActiveAudit;
@@ -270,6 +270,16 @@ impl Engine {
                     text,
                 }));
             }
+        }
+        out.extend(self.stopped_by_itself().then_some(Effect::Ring));
+    }
+
+    fn stopped_by_itself(&self) -> bool {
+        match self.goal.as_ref().map(Goal::phase) {
+            Some(Phase::Paused(stop)) => {
+                !matches!(stop.reason, PauseReason::User | PauseReason::Aborted)
+            }
+            Some(Phase::Pursuing | Phase::Held) | None => false,
         }
     }
 

@@ -297,6 +297,7 @@ impl Engine {
                     })
                     .map(Effect::Notify),
             );
+            effects.push(Effect::Ring);
         }
         (Next::Rest, None)
     }

@@ -181,6 +181,8 @@ export class Effects {
         return this.#confirm(effect, ctx);
       case "edit":
         return this.#edit(effect, ctx);
+      case "ring":
+        return this.screen.ring();
       case "restore_input":
         return this.giveBack(effect.text);
       case "release":
@@ -249,7 +251,7 @@ export class Effects {
     this.#widget = widget;
     if (widget === "") ctx.ui.setWidget("goal", undefined);
     else if (!terminal) ctx.ui.setWidget("goal", effect.widget);
-    else ctx.ui.setWidget("goal", (tui, theme) => this.screen.widget(() => tui.requestRender(), theme));
+    else ctx.ui.setWidget("goal", (tui, theme) => this.screen.widget(tui, theme));
   }
 
   #edit({ ticket, title, text }: Extract<EffectWire, { type: "edit" }>, ctx: ExtensionContext): void {

@@ -128,7 +128,7 @@ test("the clock ticks once a second while a goal is pursued, and never at rest",
   t.mock.timers.enable({ apis: ["setInterval"] });
   const screen = new Screen();
   let drawn = 0;
-  screen.widget(() => void (drawn += 1), PLAIN);
+  screen.widget({ requestRender: () => void (drawn += 1), terminal: { write: () => undefined } }, PLAIN);
   const draws = (mood: GoalFactsWire["mood"] | null, ms: number) => {
     screen.show(mood && goal("x", mood));
     drawn = 0;
@@ -142,7 +142,7 @@ test("the clock ticks once a second while a goal is pursued, and never at rest",
 test("an auditor that writes without end is drawn at most four times a second", () => {
   const screen = new Screen();
   let drawn = 0;
-  screen.widget(() => void (drawn += 1), PLAIN);
+  screen.widget({ requestRender: () => void (drawn += 1), terminal: { write: () => undefined } }, PLAIN);
   screen.show(goal("x", "auditing"));
   screen.audit(facts("x"));
   drawn = 0;

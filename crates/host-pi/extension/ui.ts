@@ -31,6 +31,12 @@ const OUTCOMES: Record<string, { symbol: string; words: string; colour: Colour }
 };
 const RUNGS: Record<string, string> = { overlay: "sealed", fingerprint: "unsealed, watched", none: "unsealed" };
 
+/** What of pi's terminal is used. */
+export interface Terminal {
+  requestRender(): void;
+  terminal: { write(data: string): void };
+}
+
 /** An audit as the terminal follows it. */
 export interface Live {
   facts: LiveAuditWire;
@@ -215,7 +221,7 @@ export class Screen {
   #goal: GoalFactsWire | null = null;
   #at = 0;
   #live: Live | undefined;
-  #redraw: (() => void) | undefined;
+  #terminal: Terminal | undefined;
   #timer: NodeJS.Timeout | undefined;
   #drawn = 0;
 
@@ -248,8 +254,8 @@ export class Screen {
     if (performance.now() - this.#drawn >= REDRAW_MS) this.draw();
   }
 
-  widget(redraw: () => void, paint: Paint): Component {
-    this.#redraw = redraw;
+  widget(terminal: Terminal, paint: Paint): Component {
+    this.#terminal = terminal;
     return new Lines((width) => {
       const goal = this.#goal;
       if (!goal) return [];
@@ -261,7 +267,12 @@ export class Screen {
 
   draw(): void {
     this.#drawn = performance.now();
-    this.#redraw?.();
+    this.#terminal?.requestRender();
+  }
+
+  /** Calls the user. A bell moves nothing on the screen, and every terminal tells it as its user likes. */
+  ring(): void {
+    this.#terminal?.terminal.write("\u0007");
   }
 
   stop(): void {

@@ -616,7 +616,7 @@ title: string,
 /**
  * The text to begin with.
  */
-text: string, } | { "type": "restore_input", 
+text: string, } | { "type": "ring" } | { "type": "restore_input", 
 /**
  * What was typed.
  */

@@ -240,6 +240,7 @@ pub fn effect(effect: Effect) -> Option<EffectWire> {
             title,
             text,
         },
+        Effect::Ring => EffectWire::Ring,
         Effect::RestoreInput { text } => EffectWire::RestoreInput { text },
         Effect::Release { approved, reason } => EffectWire::Release { approved, reason },
     })

@@ -179,6 +179,8 @@ pub enum EffectWire {
         /// The text to begin with.
         text: String,
     },
+    /// Ring the terminal's bell; nothing where there is none.
+    Ring,
     /// Put the text back into the editor.
     RestoreInput {
         /// What was typed.

@@ -16,6 +16,8 @@ use goal_tests::{Draft, PiOptions, Reply, Script, Tui, World, install};
 use serde_json::json;
 
 const ROWS: u16 = 30;
+/// High enough for the refusal and the approval on one screen.
+const ROWS_WITH_REFUSAL: u16 = 40;
 
 /// How wide the terminal is, and pi's theme.
 #[derive(Clone, Copy)]
@@ -81,6 +83,10 @@ fn worked_and_audited(look: Look) {
     tui.world().server.release("mend");
     tui.wait_screen("Goal complete");
     tui.wait_until("rest", |screen| !screen.contains("Working"));
+    tui.resize(look.columns, ROWS_WITH_REFUSAL);
+    tui.wait_until("the refusal", |screen| {
+        screen.contains("✗ refused") && screen.trim_end().lines().count() > usize::from(ROWS)
+    });
     draw("approved", look, &tui);
 }
 

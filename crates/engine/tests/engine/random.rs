@@ -520,6 +520,7 @@ impl Host {
             Effect::InspectWorkspace { .. }
             | Effect::PrepareAudit(_)
             | Effect::Progress { .. }
+            | Effect::Ring
             | Effect::Notify(_)
             | Effect::Reply(_)
             | Effect::WriteReport { .. }

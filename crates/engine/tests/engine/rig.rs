@@ -184,6 +184,7 @@ fn brief(effect: &Effect) -> Option<String> {
         Effect::PrepareAudit(_)
         | Effect::InspectWorkspace { .. }
         | Effect::Progress { .. }
+        | Effect::Ring
         | Effect::ShowStatus(_) => return None,
         Effect::OpenAuditor(_) => "open auditor".to_owned(),
         Effect::PromptAuditor { .. } => "remind auditor".to_owned(),

@@ -301,6 +301,7 @@ fn effects() -> Vec<Effect> {
             title: "sure?".to_owned(),
             message: "really?".to_owned(),
         },
+        Effect::Ring,
         Effect::RestoreInput {
             text: "/goal x".to_owned(),
         },
