@@ -181,6 +181,106 @@ fn a_report_is_written_where_one_says_or_into_the_agent_folder() {
     );
 }
 
+/// The auditor finds something missing, and approves when asked again.
+fn refusal_then_approval() -> Steps {
+    let [look, approve] = approval();
+    let refuse = Reply::text("The rhyme of verse two is missing.\n\n<disapproved/>");
+    Steps::of([look.clone(), refuse, look, approve])
+}
+
+#[test]
+fn the_user_has_the_work_audited_in_a_run_and_the_agent_goes_on_with_the_objections() {
+    let pi = Pi::start(stalling());
+    pi.server().set(AUDITOR, refusal_then_approval());
+    let mark = pi.goal("Write a poem");
+    pi.wait_request(EXECUTOR, 1);
+    let audited = pi.prompt("/goal audit");
+    let told = pi
+        .wait_notice(audited, "Audit 1 by sim/auditor: disapproved")
+        .text;
+    assert!(told.contains("The rhyme of verse two is missing"), "{told}");
+    let next = pi.wait_request(EXECUTOR, 2);
+    assert!(
+        next.last_text()
+            .contains("The rhyme of verse two is missing")
+    );
+    let audited = pi.prompt("/goal audit");
+    pi.wait_notice(audited, "Goal complete: Write a poem");
+    pi.settled_quiet(mark);
+    let session = pi.session();
+    assert_eq!(session.audit_outcomes(), ["disapproved", "approved"]);
+    assert_eq!(session.ended(), Some("approved"));
+    assert_eq!(pi.asked().len(), 2, "nothing follows the approval");
+    assert!(
+        !pi.notices_since(mark)
+            .iter()
+            .any(|n| n.text.contains("paused"))
+    );
+}
+
+#[test]
+fn an_audit_of_a_paused_goal_leaves_it_paused_and_is_stopped_by_pause() {
+    let pi = Pi::start(stalling());
+    pi.server().set(AUDITOR, refusal_then_approval());
+    let mark = pi.goal("Write a poem");
+    pi.wait_request(EXECUTOR, 1);
+    pi.prompt("/goal pause");
+    pi.settled_quiet(mark);
+    let audited = pi.prompt("/goal audit");
+    let told = pi.wait_notice(audited, "disapproved").text;
+    assert!(told.contains("paused (by you), as before"), "{told}");
+    pi.server().set(AUDITOR, Reply::text("Hm").stalled());
+    let asked = pi.server().requests_of(AUDITOR).len();
+    let audited = pi.prompt("/goal audit");
+    pi.wait_request(AUDITOR, asked + 1);
+    pi.prompt("/goal pause");
+    pi.wait_notice(audited, "The audit was stopped");
+    let session = pi.session();
+    assert_eq!(session.audit_outcomes(), ["disapproved", "aborted"]);
+    assert_eq!(session.pause_reason(), Some("user"));
+    assert_eq!(pi.asked().len(), 1);
+}
+
+#[test]
+fn in_the_terminal_esc_stops_the_users_audit_and_the_goal_stays_as_it_was() {
+    let tui = Tui::start(stalling());
+    tui.world().server.set(AUDITOR, Reply::text("Hm").stalled());
+    tui.wait_screen("executor");
+    tui.submit("/goal Write a poem");
+    tui.wait_screen("● goal pursuing");
+    tui.submit("/goal pause");
+    tui.wait_screen("■ goal paused");
+    tui.submit("/goal audit");
+    tui.wait_screen("is looking at the work now");
+    tui.wait_until("the auditor to be asked", |_| {
+        !tui.world().server.requests_of(AUDITOR).is_empty()
+    });
+    tui.press("Escape");
+    tui.wait_screen("The audit was stopped");
+    tui.wait_screen("■ goal paused");
+}
+
+#[test]
+fn in_a_script_an_audit_is_waited_for_and_sets_the_exit_status() {
+    let world = World::new(stalling());
+    let held = Draft::new(&world)
+        .goal(json!({ "objective": "Write a poem" }))
+        .write(&world, "held");
+    let held = held.to_str().unwrap_or_default();
+    world.server.set(AUDITOR, refusal_then_approval());
+    let ended = world.headless(&["-p", "--session", held, "/goal audit"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("The rhyme of verse two is missing"),
+        "{}",
+        ended.stderr
+    );
+    let ended = world.headless(&["-p", "--session", held, "/goal audit"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stderr.contains("Goal complete"), "{}", ended.stderr);
+    assert_eq!(world.server.requests_of(EXECUTOR).len(), 0);
+}
+
 #[test]
 fn in_a_script_the_outcome_and_the_reports_path_are_on_stderr() {
     let script = Script::new()

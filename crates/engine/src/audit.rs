@@ -28,8 +28,7 @@ const RECENT_CHECKS: usize = 4;
 pub(crate) struct ActiveAudit {
     /// Names it in the events of its session.
     pub(crate) number: u64,
-    pub(crate) call_id: String,
-    pub(crate) turn: u64,
+    pub(crate) caller: Caller,
     tag: GoalTag,
     pub(crate) gate: Gate,
     claim: Option<String>,
@@ -40,6 +39,15 @@ pub(crate) struct ActiveAudit {
     pub(crate) rung: Rung,
     pub(crate) before: Option<WorkspaceSummary>,
     pub(crate) after: Option<WorkspaceSummary>,
+}
+
+/// Who waits for an audit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// A call of `update_goal`, in this model turn.
+    Call { id: String, turn: u64 },
+    /// The user, who asked for it without a claim of the agent.
+    User,
 }
 
 /// Where an audit stands.
@@ -59,14 +67,20 @@ pub(crate) enum Stage {
 
 /// An audit that ended, before it was told to anybody.
 pub(crate) struct FinishedAudit {
-    pub(crate) call_id: String,
-    pub(crate) turn: u64,
+    pub(crate) caller: Caller,
     pub(crate) record: AuditRecord,
     /// The consequence paused the goal.
     pub(crate) stop: Option<Stop>,
 }
 
 impl ActiveAudit {
+    fn call_id(&self) -> Option<&str> {
+        match &self.caller {
+            Caller::Call { id, .. } => Some(id),
+            Caller::User => None,
+        }
+    }
+
     pub(crate) fn deadline(&self) -> Option<(Monotonic, Deadline)> {
         match &self.stage {
             Stage::Preparing { until } | Stage::Inspecting { until, .. } => {
@@ -122,7 +136,22 @@ impl ActiveAudit {
 
 impl Engine {
     /// Begins an audit of a claim. The goal is pursued and the run is its own.
-    pub(crate) fn start_audit(&mut self, invoked: &ToolInvoked, out: &mut Vec<Effect>) {
+    pub(crate) fn audit_claim(&mut self, invoked: &ToolInvoked, out: &mut Vec<Effect>) {
+        let caller = Caller::Call {
+            id: invoked.call_id.clone(),
+            turn: invoked.turn,
+        };
+        self.start_audit(caller, invoked.summary.as_deref(), &invoked.cwd, out);
+    }
+
+    /// Begins an audit of the goal as it stands.
+    pub(crate) fn start_audit(
+        &mut self,
+        caller: Caller,
+        claim: Option<&str>,
+        cwd: &str,
+        out: &mut Vec<Effect>,
+    ) {
         out.extend(self.sandbox_news());
         let token = self.token();
         let number = self.number();
@@ -131,18 +160,17 @@ impl Engine {
         let prompt = prompts::audit_prompt(&AuditPrompt {
             token: &token,
             objective: goal.objective(),
-            claim: invoked.summary.as_deref(),
-            cwd: &invoked.cwd,
+            claim,
+            cwd,
             time_limit_ms: gate.timeout_ms,
         });
         self.audit = Some(ActiveAudit {
             number,
-            call_id: invoked.call_id.clone(),
-            turn: invoked.turn,
+            caller,
             tag: goal.tag(),
             machine: Audit::start(limits(&gate), self.clocks.now.0),
             gate,
-            claim: invoked.summary.clone(),
+            claim: claim.map(str::to_owned),
             prompt,
             started_at: self.clocks.wall,
             stage: Stage::Preparing {
@@ -152,7 +180,7 @@ impl Engine {
             before: None,
             after: None,
         });
-        self.prepare_audit(&invoked.cwd, out);
+        self.prepare_audit(cwd, out);
     }
 
     /// The workspace is looked at, and sealed if it can be: the auditor's session may open. Its
@@ -166,7 +194,7 @@ impl Engine {
         audit.before = prepared.before;
         out.push(Effect::OpenAuditor(Box::new(OpenAuditor {
             audit: audit.number,
-            call_id: audit.call_id.clone(),
+            call_id: audit.call_id().map(str::to_owned),
             model: audit.gate.model.clone(),
             thinking_level: audit.gate.thinking_level.clone(),
             system_prompt: prompts::audit_system_prompt(),
@@ -242,7 +270,7 @@ impl Engine {
         if self
             .audit
             .as_ref()
-            .is_none_or(|audit| audit.call_id != call_id)
+            .is_none_or(|audit| audit.call_id() != Some(call_id))
         {
             return;
         }
@@ -265,8 +293,7 @@ impl Engine {
             out.extend(audit.close());
             let record = self.record(&audit, AuditOutcome::StaleGoal, None);
             let finished = FinishedAudit {
-                call_id: audit.call_id,
-                turn: audit.turn,
+                caller: audit.caller,
                 record,
                 stop: None,
             };
@@ -286,7 +313,7 @@ impl Engine {
         };
         audit.machine.cancel();
         out.extend(audit.close());
-        let standing = self.pursued().as_ref() == Some(&audit.tag);
+        let standing = self.stands(&audit);
         // A verdict counts for the very goal that was judged, or not at all.
         let aborted = matches!(outcome, AuditOutcome::Aborted { .. });
         let outcome = if standing || aborted {
@@ -303,12 +330,19 @@ impl Engine {
             None
         };
         let finished = FinishedAudit {
-            call_id: audit.call_id,
-            turn: audit.turn,
+            caller: audit.caller,
             record,
             stop,
         };
         self.answer_audit(finished, out);
+    }
+
+    /// Whether the goal is still the one the audit judges. A user's audit may judge a goal at rest.
+    fn stands(&self, audit: &ActiveAudit) -> bool {
+        let of_user = audit.caller == Caller::User;
+        self.goal
+            .as_ref()
+            .is_some_and(|goal| goal.is(&audit.tag) && (of_user || goal.is_pursuing()))
     }
 
     fn record(
@@ -375,9 +409,13 @@ impl Engine {
             {
                 None
             }
-            Consequence::Pause(stop) => {
+            Consequence::Pause(stop) if self.pursued().is_some() => {
                 self.pause(stop.clone(), out);
                 Some(stop)
+            }
+            Consequence::Pause(_) => {
+                self.save(out); // It rests already, and goes on resting for its own reason.
+                None
             }
         }
     }
@@ -455,7 +493,7 @@ impl Engine {
         let live = audit.live(self.clocks.now);
         let text = say::audit_progress(&live.model, live.successes, live.in_flight.as_deref());
         out.push(Effect::Progress {
-            call_id: audit.call_id.clone(),
+            call_id: audit.call_id().map(str::to_owned),
             text,
             live: Box::new(live),
         });

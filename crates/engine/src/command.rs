@@ -27,15 +27,11 @@ enum Form<'a> {
     Config,
     /// The file to write, if one is named.
     Report(Option<&'a str>),
-    /// A word that will mean something one day.
-    Reserved(&'a str),
+    Audit,
     /// `set` or `--` with nothing behind it.
     Bare,
     Objective(&'a str),
 }
-
-/// Words kept for later, so that a goal named "audit" does not break when the word gets its meaning.
-const RESERVED: [&str; 1] = ["audit"];
 
 /// Endings of a report's file, for the form it shall have.
 const REPORT_ENDINGS: [&str; 3] = [".md", ".html", ".json"];
@@ -93,7 +89,7 @@ fn parse(text: &str) -> Form<'_> {
         "limit" => Form::Limit(None),
         "config" => Form::Config,
         "report" => Form::Report(None),
-        word if RESERVED.contains(&word) => Form::Reserved(first),
+        "audit" => Form::Audit,
         _ => Form::Objective(text),
     }
 }
@@ -142,7 +138,7 @@ impl Engine {
             Form::Limit(number) => self.limit_command(number, out),
             Form::Config => self.reply(Level::Info, say::config(self), out),
             Form::Report(path) => self.report_command(path, out),
-            Form::Reserved(word) => self.reply(Level::Info, say::reserved(word), out),
+            Form::Audit => self.audit_command(host, out),
             Form::Bare => self.refuse_start(say::nothing_to_set(), &command.text, out),
             Form::Pause => self.pause_command(out),
             Form::Clear => self.clear_command(out),
@@ -185,6 +181,9 @@ impl Engine {
     fn pause_command(&mut self, out: &mut Vec<Effect>) {
         if self.newer_version {
             return self.reply(Level::Info, say::newer_version(), out);
+        }
+        if self.pursued().is_none() && self.users_audit_is_due() {
+            return self.stop_users_audit(out);
         }
         if self.pursued().is_none() {
             let text = say::nothing_to_pause(self.goal.as_ref());
@@ -250,6 +249,9 @@ impl Engine {
         let Some(goal) = &self.goal else {
             return Some(say::no_goal_to_resume());
         };
+        if self.users_audit_is_due() {
+            return Some(say::audit_is_running());
+        }
         if !goal.is_pursuing() || self.waiting.is_some_and(Waiting::is_restart) {
             return None;
         }
@@ -441,7 +443,8 @@ mod tests {
             ("resume", Form::Resume),
             ("help", Form::Help),
             ("Edit", Form::Edit),
-            ("Audit", Form::Reserved("Audit")),
+            ("Audit", Form::Audit),
+            ("audit the code", Form::Objective("audit the code")),
             ("config", Form::Config),
             ("config the router", Form::Objective("config the router")),
             ("Report", Form::Report(None)),

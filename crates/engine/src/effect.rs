@@ -27,7 +27,7 @@ pub enum Effect {
     /// Show how an audit goes, in the tool call that waits for it.
     Progress {
         /// The call.
-        call_id: String,
+        call_id: Option<String>,
         /// One line, for hosts that show no more.
         text: String,
         /// The same as facts.
@@ -294,8 +294,8 @@ impl Rung {
 pub struct OpenAuditor {
     /// Names the audit in every event of its session.
     pub audit: u64,
-    /// The call that waits for it.
-    pub call_id: String,
+    /// The call that waits for it; `None` when the user does.
+    pub call_id: Option<String>,
     /// The auditor's model.
     pub model: ModelRef,
     /// Its thinking level; `None` takes the host's.

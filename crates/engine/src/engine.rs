@@ -83,6 +83,8 @@ pub(crate) struct Host {
     pub(crate) compacting: bool,
     pub(crate) full_message_present: bool,
     pub(crate) config_path: Option<String>,
+    /// The working directory.
+    pub(crate) cwd: String,
 }
 
 /// A headless command that waits for the goal to come to rest.
@@ -232,6 +234,7 @@ impl Engine {
     fn pause_aborted(&mut self, out: &mut Vec<Effect>) {
         self.deadlines.abort_grace = None;
         self.break_off_audit(AuditOutcome::Aborted { by_command: false }, out);
+        self.waiting.take_if(|waiting| *waiting == Waiting::Audit);
         self.stop(Stop::plain(PauseReason::Aborted), out);
     }
 
@@ -368,7 +371,10 @@ impl Engine {
     }
 
     fn release_headless(&mut self, out: &mut Vec<Effect>) {
-        let at_rest = !self.host.running && self.pursued().is_none() && self.waiting.is_none();
+        let at_rest = !self.host.running
+            && self.pursued().is_none()
+            && self.waiting.is_none()
+            && self.audit.is_none();
         if at_rest && let Some(Headless { approved, reason }) = self.headless.take() {
             out.push(Effect::Release { approved, reason });
         }

@@ -150,6 +150,8 @@ pub struct SessionOpened {
     pub has_ui: bool,
     /// The host's model.
     pub model: Option<ModelRef>,
+    /// The host's working directory.
+    pub cwd: Option<String>,
 }
 
 /// Why a session was opened.

@@ -88,7 +88,9 @@ impl Engine {
         self.deadlines.back_off = None;
         // Whatever run this is, it takes the place of a restart that waited.
         self.waiting.take_if(|waiting| waiting.is_restart());
-        let others = self.waiting.is_some();
+        let others = self
+            .waiting
+            .is_some_and(|waiting| waiting != Waiting::Audit);
         self.run = Some(Run::of(self.pursued().filter(|_| !others)));
         self.turn_result = None;
     }
@@ -209,6 +211,9 @@ impl Engine {
     ) -> (Next, Option<GoalMessage>) {
         if self.deadlines.abort_grace.is_some() {
             return (Next::Rest, None); // Someone stopped it; the grace decides.
+        }
+        if self.users_audit_is_due() {
+            return (Next::Rest, None); // The goal goes on after it.
         }
         let starts = self
             .pursued()
@@ -349,7 +354,7 @@ impl Engine {
         match next {
             Next::Run => {
                 self.deadlines.back_off = None;
-                self.waiting = None;
+                self.waiting.take_if(|waiting| *waiting != Waiting::Audit);
                 self.run = Some(Run::of(self.pursued()));
                 self.turn_result = None;
             }
@@ -388,7 +393,10 @@ impl Engine {
                 self.arm_abort_grace();
             }
         } else if self.deadlines.abort_grace.is_none() && !self.start_waiting(out) {
-            let undecided = was_the_goals && !run.decided && self.deadlines.back_off.is_none();
+            let undecided = was_the_goals
+                && !run.decided
+                && self.deadlines.back_off.is_none()
+                && !self.users_audit_is_due();
             if undecided {
                 self.settle_at_rest(&run, out);
             }
@@ -422,8 +430,11 @@ impl Engine {
         }
     }
 
-    /// The interrupt key while the host is idle stops a back-off.
+    /// The interrupt key while the host is idle stops a back-off, or the audit the user asked for.
     pub(crate) fn interrupt(&mut self, out: &mut Vec<Effect>) {
+        if !self.host.running && self.users_audit_is_due() {
+            return self.stop_users_audit(out);
+        }
         let waits =
             self.deadlines.back_off.is_some() || self.waiting.is_some() || self.is_starting();
         if waits && !self.host.running {

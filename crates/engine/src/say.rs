@@ -488,7 +488,7 @@ pub(crate) fn why(engine: &Engine) -> String {
 }
 
 /// What else can be done with a goal that stopped.
-const STEERING: &str = "Ways on: /goal resume goes on · /goal edit changes the objective · /goal accept takes the work as it is · /goal clear drops \
+const STEERING: &str = "Ways on: /goal resume goes on · /goal edit changes the objective · /goal audit asks the auditor now · /goal accept takes the work as it is · /goal clear drops \
                         the goal.";
 
 fn why_it_stands(engine: &Engine, goal: &Goal) -> String {
@@ -752,12 +752,77 @@ pub(crate) fn no_report(why: &str) -> String {
     format!("No report was written: {}", quote(why))
 }
 
-/// A word with no meaning yet.
-pub(crate) fn reserved(word: &str) -> String {
-    let word = word.to_lowercase();
+/// `/goal audit` without a goal.
+pub(crate) fn nothing_to_audit() -> String {
+    "There is no goal to audit. /goal and a text sets one.".to_owned()
+}
+
+/// An audit is under way when another is asked for, or the goal is to go on.
+pub(crate) fn audit_is_running() -> String {
+    "An audit is running. Wait for its verdict, or stop it with Esc or /goal pause.".to_owned()
+}
+
+/// `/goal audit`.
+pub(crate) fn audit_asked(goal: &Goal, busy: bool) -> String {
+    let when = if busy {
+        "looks as soon as pi has finished what it is doing"
+    } else {
+        "is looking at the work now"
+    };
     format!(
-        "/goal {word} is kept for a later version and does nothing yet. To set a goal with this very \
-         text, write /goal set {word}."
+        "The auditor ({}) {when}. Esc or /goal pause stops it.",
+        model(&goal.gate().model)
+    )
+}
+
+/// An audit of a goal at rest was stopped by the user.
+pub(crate) fn audit_stopped(goal: &Goal) -> String {
+    format!(
+        "The audit was stopped. The goal is {}, as before. {WAYS_ON}",
+        state_in_short(goal, Doing::Working)
+    )
+}
+
+/// The goal changed while the user's audit ran.
+pub(crate) fn users_audit_stale() -> String {
+    "The goal changed while the auditor looked, so that audit does not count.".to_owned()
+}
+
+/// The user's audit was lost with the core.
+pub(crate) fn users_audit_lost() -> String {
+    "The goal-auditor core was lost during the audit and has been started again. /goal audit asks the \
+     auditor anew."
+        .to_owned()
+}
+
+/// The user's audit ended without an approval.
+pub(crate) fn audit_told(goal: &Goal, record: &AuditRecord) -> String {
+    let details = &record.details;
+    let words = record
+        .failure
+        .clone()
+        .or_else(|| no_verdict_words(&details.outcome));
+    let words = words
+        .map(|text| format!(": {}", line(&text)))
+        .unwrap_or_default();
+    let report = if details.report.trim().is_empty() {
+        String::new()
+    } else {
+        format!("\n{}", quote(&details.report))
+    };
+    let way = if goal.is_pursuing() {
+        "The agent goes on with this; /goal why shows it in full.".to_owned()
+    } else {
+        format!(
+            "The goal is {}, as before; /goal why shows this in full. {WAYS_ON}",
+            state_in_short(goal, Doing::Working)
+        )
+    };
+    format!(
+        "Audit {} by {}: {}{words}.{report}\n{way}",
+        record.number,
+        model(&details.model),
+        details.outcome.name().replace('_', " "),
     )
 }
 
@@ -771,6 +836,7 @@ pub(crate) fn help() -> String {
 /goal resume         go on
 /goal clear          drop the goal (also: cancel)
 /goal why            the last stop or refusal in full, with the ways on
+/goal audit          ask the auditor now, without the agent claiming to be done
 /goal edit           change the objective in an editor
 /goal limit <number> how often this goal may be continued (0: no limit)
 /goal accept         take the work as it is, after a stop; not an approval

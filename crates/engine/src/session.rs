@@ -22,7 +22,9 @@ impl Engine {
             branch,
             has_ui,
             model,
+            cwd,
         } = opened;
+        self.host.cwd = cwd.unwrap_or_default();
         self.host.has_ui = has_ui;
         self.host.model = model;
         self.newer_version = branch.newer_version;
@@ -103,7 +105,14 @@ impl Engine {
         if restart.headless {
             self.headless = Some(crate::engine::Headless::default());
         }
-        let Some(tag) = &restart.pursued else { return };
+        let Some(tag) = &restart.pursued else {
+            let lost = restart.audit_lost.then(|| Notice {
+                level: Level::Warning,
+                text: say::users_audit_lost(),
+            });
+            out.extend(lost.map(Effect::Notify));
+            return;
+        };
         let Some(goal) = self.goal.as_mut().filter(|goal| goal.is(tag)) else {
             return;
         };

@@ -33,23 +33,25 @@ impl Begin {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waiting {
     /// The answer to [`Effect::ActivateTools`]; and then for the host's rest, if it was busy.
-    ForTools { begin: Begin, busy: bool },
+    Tools { begin: Begin, busy: bool },
     /// The end of what the host does.
-    ForRest(Begin),
+    Rest(Begin),
+    /// The same, for the audit the user asked for.
+    Audit,
 }
 
 impl Waiting {
     /// What starts when the host comes to rest.
     pub(crate) const fn at_rest(self) -> Option<Begin> {
         match self {
-            Self::ForRest(begin) => Some(begin),
-            Self::ForTools { .. } => None,
+            Self::Rest(begin) => Some(begin),
+            Self::Tools { .. } | Self::Audit => None,
         }
     }
 
     /// Whether it is the end of a back-off that waits.
     pub(crate) const fn is_restart(self) -> bool {
-        matches!(self, Self::ForRest(Begin::Restart))
+        matches!(self, Self::Rest(Begin::Restart))
     }
 }
 
@@ -83,14 +85,14 @@ impl Engine {
         if host.tools_active {
             self.begin_when_idle(begin, busy, out);
         } else {
-            self.waiting = Some(Waiting::ForTools { begin, busy });
+            self.waiting = Some(Waiting::Tools { begin, busy });
             out.push(Effect::ActivateTools);
         }
     }
 
     /// The host tried to make our tools active.
     pub(crate) fn tools_checked(&mut self, active: bool, out: &mut Vec<Effect>) {
-        let Some(Waiting::ForTools { begin, busy }) = self.waiting else {
+        let Some(Waiting::Tools { begin, busy }) = self.waiting else {
             return;
         };
         self.waiting = None;
@@ -103,7 +105,7 @@ impl Engine {
 
     fn begin_when_idle(&mut self, begin: Begin, busy: bool, out: &mut Vec<Effect>) {
         if busy || self.host.running {
-            self.waiting = Some(Waiting::ForRest(begin));
+            self.waiting = Some(Waiting::Rest(begin));
             // A run that is ended for it is over in a moment: nothing to announce.
             if !out.contains(&Effect::EndRun) {
                 out.push(Effect::Notify(Notice {
@@ -118,6 +120,11 @@ impl Engine {
 
     /// The host is idle: what waited for that may start.
     pub(crate) fn start_waiting(&mut self, out: &mut Vec<Effect>) -> bool {
+        if self.waiting == Some(Waiting::Audit) {
+            self.waiting = None;
+            self.start_users_audit(out);
+            return true;
+        }
         let Some(begin) = self.waiting.and_then(Waiting::at_rest) else {
             return false;
         };
@@ -164,7 +171,7 @@ impl Engine {
         self.deadlines.back_off = None;
         // A run that goes on is the one that failed, slow to come to rest: any other cancelled this.
         if self.host.running || self.host.compacting {
-            self.waiting = Some(Waiting::ForRest(Begin::Restart));
+            self.waiting = Some(Waiting::Rest(Begin::Restart));
         } else {
             self.restart(out);
         }

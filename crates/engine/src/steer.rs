@@ -1,13 +1,16 @@
-//! Steering a goal that exists: its limit, its words, and its end by the user's own judgement.
+//! Steering a goal that exists: its limit, its words, an audit at any time, and its end
+//! by the user's own judgement.
 
-use goal_state::{AuditOutcome, Ended, GoalTag, Objective};
+use goal_state::{AuditOutcome, Ended, GoalTag, Objective, PauseReason, Stop};
 
+use crate::audit::Caller;
 use crate::command::{Asks, give_back};
-use crate::effect::{Effect, Level};
+use crate::deadline::Deadlines;
+use crate::effect::{AuditRecord, Effect, Level, Notice};
 use crate::engine::Engine;
-use crate::event::HostFacts;
+use crate::event::{Activity, HostFacts};
 use crate::say;
-use crate::start::Begin;
+use crate::start::{Begin, Waiting};
 
 /// The largest limit of continuations, as in the settings.
 const LIMIT_MAX: u32 = 1_000_000;
@@ -185,6 +188,103 @@ impl Engine {
         match written {
             Ok(text) => self.reply(Level::Info, say::report_written(&text), out),
             Err(why) => self.reply(Level::Error, say::no_report(&why), out),
+        }
+    }
+
+    /// `/goal audit`: the auditor looks now, without a claim of the agent.
+    pub(crate) fn audit_command(&mut self, host: &HostFacts, out: &mut Vec<Effect>) {
+        if let Some(why) = self.nothing_to_audit() {
+            return self.refuse_start(why, "", out);
+        }
+        if let Some(headless) = &mut self.headless {
+            headless.approved = false;
+        }
+        let ends_run = self.goals_run_goes_on();
+        // A run that was asked for just now begins all the same, to be ended.
+        let busy = self.host.running || host.activity != Activity::Idle || self.is_starting();
+        self.waiting = None;
+        self.deadlines = Deadlines::default();
+        let text = self.goal.as_ref().map(|goal| say::audit_asked(goal, busy));
+        self.reply(Level::Info, text.unwrap_or_default(), out);
+        out.extend(ends_run.then_some(Effect::EndRun));
+        if busy {
+            self.waiting = Some(Waiting::Audit);
+        } else {
+            self.start_users_audit(out);
+        }
+    }
+
+    fn nothing_to_audit(&self) -> Option<String> {
+        if self.newer_version {
+            return Some(say::newer_version());
+        }
+        if self.goal.is_none() {
+            return Some(say::nothing_to_audit());
+        }
+        let waits = self.waiting == Some(Waiting::Audit);
+        let due = self.audit.is_some() || (waits && (self.host.running || self.is_starting()));
+        due.then(say::audit_is_running)
+    }
+
+    /// The host is idle: the audit the user asked for begins.
+    pub(crate) fn start_users_audit(&mut self, out: &mut Vec<Effect>) {
+        let cwd = self.host.cwd.clone();
+        self.start_audit(Caller::User, None, &cwd, out);
+    }
+
+    /// An audit the user asked for is under way, or waits for the host. Meanwhile the goal rests.
+    pub(crate) fn users_audit_is_due(&self) -> bool {
+        let runs = self.audit.as_ref();
+        self.waiting == Some(Waiting::Audit)
+            || runs.is_some_and(|audit| audit.caller == Caller::User)
+    }
+
+    /// The user stops the audit that the user asked for. A goal that is pursued stops with it.
+    pub(crate) fn stop_users_audit(&mut self, out: &mut Vec<Effect>) {
+        self.waiting.take_if(|waiting| *waiting == Waiting::Audit);
+        self.break_off_audit(AuditOutcome::Aborted { by_command: false }, out);
+        if self.pursued().is_some() {
+            return self.stop(Stop::plain(PauseReason::Aborted), out);
+        }
+        let text = self.goal.as_ref().map(say::audit_stopped);
+        self.tell_or_keep(Level::Info, text.unwrap_or_default(), out);
+    }
+
+    /// The user's audit is over. A goal that is pursued goes on, with the objections if there are any.
+    pub(crate) fn tell_audit(
+        &mut self,
+        record: &AuditRecord,
+        stop: Option<&Stop>,
+        out: &mut Vec<Effect>,
+    ) {
+        match &record.details.outcome {
+            // Told by the goal's end, and by whoever stopped it.
+            AuditOutcome::Approved | AuditOutcome::Aborted { .. } => return,
+            AuditOutcome::StaleGoal => {
+                return self.tell_or_keep(Level::Warning, say::users_audit_stale(), out);
+            }
+            AuditOutcome::Disapproved
+            | AuditOutcome::NoVerdict(_)
+            | AuditOutcome::Failed(_)
+            | AuditOutcome::StaleWorkspace => {}
+        }
+        if stop.is_some() {
+            return; // The stop tells it.
+        }
+        let text = self.goal.as_ref().map(|goal| say::audit_told(goal, record));
+        self.tell_or_keep(Level::Warning, text.unwrap_or_default(), out);
+        if !self.host.running && !self.host.compacting {
+            self.restart(out);
+        } else if self.pursued().is_some() {
+            self.waiting = Some(Waiting::Rest(Begin::Restart));
+        }
+    }
+
+    /// To the user at once, or with the end of the headless command.
+    fn tell_or_keep(&mut self, level: Level, text: String, out: &mut Vec<Effect>) {
+        match &mut self.headless {
+            Some(headless) => headless.reason = Some(text),
+            None => out.push(Effect::Notify(Notice { level, text })),
         }
     }
 }

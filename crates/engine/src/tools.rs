@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use goal_prompts::{
     self as prompts, AuditResult, AuditWord, DeadCall, GoalReport, REPORT_MAX_CHARS,
 };
-use goal_state::{AuditOutcome, DEAD_CALLS_MAX, Phase};
+use goal_state::{AuditOutcome, DEAD_CALLS_MAX, Phase, Stop};
 
-use crate::audit::FinishedAudit;
-use crate::effect::{AuditDetails, Effect, Level, Notice, ToolAnswer};
+use crate::audit::{Caller, FinishedAudit};
+use crate::effect::{AuditDetails, AuditRecord, Effect, Level, Notice, ToolAnswer};
 use crate::engine::Engine;
 use crate::event::{GoalTool, ToolInvoked};
 use crate::say;
@@ -124,18 +124,31 @@ impl Engine {
                 let answer = error_answer(invoked, text);
                 out.push(Effect::FinishTool(Box::new(answer)));
             }
-            Some(_) | None => self.start_audit(invoked, out),
+            Some(_) | None => self.audit_claim(invoked, out),
         }
     }
 
-    /// Answers the call that waited for an audit.
+    /// Answers who waited for an audit.
     pub(crate) fn answer_audit(&mut self, finished: FinishedAudit, out: &mut Vec<Effect>) {
         let FinishedAudit {
-            call_id,
-            turn,
+            caller,
             record,
             stop,
         } = finished;
+        match caller {
+            Caller::Call { id, turn } => self.answer_call(id, turn, record, stop, out),
+            Caller::User => self.tell_audit(&record, stop.as_ref(), out),
+        }
+    }
+
+    fn answer_call(
+        &mut self,
+        call_id: String,
+        turn: u64,
+        record: AuditRecord,
+        stop: Option<Stop>,
+        out: &mut Vec<Effect>,
+    ) {
         let token = self.token();
         let mut text = result_text(&token, &record);
         let ends_run = stop.is_some();
@@ -192,7 +205,7 @@ fn error_answer(invoked: &ToolInvoked, text: String) -> ToolAnswer {
     }
 }
 
-fn result_text(token: &str, record: &crate::effect::AuditRecord) -> String {
+fn result_text(token: &str, record: &AuditRecord) -> String {
     let details = &record.details;
     let mut kinds: BTreeMap<&str, u32> = BTreeMap::new();
     for check in details.checks.iter().filter(|check| check.ok) {

@@ -113,7 +113,7 @@ export class Effects {
 
   /** Answers every waiting call and closes the auditor: nobody else will. True if an audit was waiting. */
   letGo(): boolean {
-    const audit = [...this.calls.values()].some((call) => call.audits);
+    const audit = this.#auditor !== undefined || [...this.calls.values()].some((call) => call.audits);
     for (const call of this.calls.values()) call.finish(withoutCore("core_lost"));
     this.calls.clear();
     this.#auditor?.session.close();
@@ -161,7 +161,7 @@ export class Effects {
         return this.#finish(effect, ctx);
       case "progress":
         this.screen.audit(effect.live);
-        return this.calls.get(effect.callId)?.progress(effect.text);
+        return void (effect.callId !== null && this.calls.get(effect.callId)?.progress(effect.text));
       case "open_auditor":
         return this.#open(effect, ctx);
       case "prompt_auditor":
@@ -241,6 +241,7 @@ export class Effects {
 
   #show(effect: Extract<EffectWire, { type: "show_status" }>, ctx: ExtensionContext): void {
     this.#session.pursued = effect.pursued;
+    this.#session.waiting = effect.waiting;
     this.#core().waiting = effect.waiting;
     if (effect.footer !== this.#footer) ctx.ui.setStatus("goal", effect.footer ?? undefined);
     this.#footer = effect.footer;

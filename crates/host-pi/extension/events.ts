@@ -64,11 +64,11 @@ export function registerEvents(
   function keyPressed(data: string): undefined {
     const { alive, ctx, prompting, pursued, compaction } = session;
     try {
-      if (!alive || !ctx || prompting || !pursued || !getKeybindings().matches(data, "app.interrupt")) return;
+      if (!alive || !ctx || prompting || !(pursued || session.waiting) || !getKeybindings().matches(data, "app.interrupt")) return;
       if (ctx.isIdle()) {
-        session.stopped = true;
+        session.stopped = pursued !== null;
         core.send({ type: "interrupt" });
-      } else if (compaction || ctx.signal === undefined) ctx.abort();
+      } else if (pursued && (compaction || ctx.signal === undefined)) ctx.abort();
     } catch {
       // A key of ours is never more important than the terminal.
     }

@@ -22,6 +22,7 @@ const SUBCOMMANDS: Readonly<Record<string, string>> = {
   pause: "stop working on it",
   resume: "go on, also after a stop",
   edit: "change the objective in an editor",
+  audit: "ask the auditor now",
   why: "the last stop or refusal in full, with the ways on",
   limit: "how often this goal may be continued: limit <number>",
   accept: "take the work as it is, after a stop",

@@ -18,6 +18,8 @@ export interface Session {
   ctx: ExtensionContext | undefined;
   /** The goal named as pursued by the last `show_status`. */
   pursued: TagWire | null;
+  /** The core has a deadline or an audit open. */
+  waiting: boolean;
   /** Between the first `agent_start` since rest and `agent_settled`. */
   running: boolean;
   /** Details of the message that a run was asked for with and that is not in the context yet. */
@@ -45,7 +47,7 @@ export interface Session {
 
 export function newSession(): Session {
   return {
-    alive: true, ctx: undefined, pursued: null, running: false, starting: undefined, abortedByUs: false,
+    alive: true, ctx: undefined, pursued: null, waiting: false, running: false, starting: undefined, abortedByUs: false,
     stopped: false, ending: false,
     terminated: new Set(), batchRan: false, turnWorked: false, turn: 0, compaction: undefined, prompting: false,
     answer: undefined,

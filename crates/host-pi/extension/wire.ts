@@ -508,7 +508,7 @@ usage: UsageWire | null, } | { "type": "progress",
 /**
  * pi's id of the call.
  */
-callId: string, 
+callId: string | null, 
 /**
  * One line, for those who show no more.
  */
@@ -522,9 +522,9 @@ live: LiveAuditWire, } | { "type": "open_auditor",
  */
 audit: number, 
 /**
- * The waiting call.
+ * The waiting call; null when the user waits.
  */
-callId: string, 
+callId: string | null, 
 /**
  * The auditor's model.
  */

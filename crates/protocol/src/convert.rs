@@ -96,7 +96,7 @@ fn session_opened(wire: EventWire) -> Option<Event> {
         audit_lost,
         has_ui,
         model,
-        cwd: _, // For the driver, which looks at the workspace itself.
+        cwd,
     } = wire
     else {
         return None;
@@ -108,6 +108,7 @@ fn session_opened(wire: EventWire) -> Option<Event> {
         branch,
         has_ui,
         model: model.map(model_ref),
+        cwd,
     })))
 }
 

@@ -94,7 +94,7 @@ pub enum EffectWire {
     /// `onUpdate` of the waiting call.
     Progress {
         /// pi's id of the call.
-        call_id: String,
+        call_id: Option<String>,
         /// One line, for those who show no more.
         text: String,
         /// The audit as it stands.
@@ -105,8 +105,8 @@ pub enum EffectWire {
         /// Names the audit.
         #[ts(type = "number")]
         audit: u64,
-        /// The waiting call.
-        call_id: String,
+        /// The waiting call; null when the user waits.
+        call_id: Option<String>,
         /// The auditor's model.
         model: ModelWire,
         /// Its thinking level; null takes the host's.

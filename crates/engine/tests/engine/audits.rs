@@ -357,7 +357,10 @@ fn a_cancelled_call_aborts_the_audit_and_pauses_when_its_run_ends() {
     let claim = rig.claims();
     let audit = claim.opened().expect("an audit").audit;
     rig.checks(audit);
-    let call_id = claim.opened().expect("an audit").call_id.clone();
+    let call_id = claim
+        .opened()
+        .and_then(|open| open.call_id.clone())
+        .expect("a call");
     let asked = rig.give(Event::ToolCancelled {
         call_id: call_id.clone(),
     });
@@ -377,7 +380,10 @@ fn a_cancelled_call_aborts_the_audit_and_pauses_when_its_run_ends() {
 fn a_cancelled_call_in_a_run_that_settles_all_the_same_pauses_at_the_boundary() {
     let mut rig = pursuing();
     let claim = rig.claims();
-    let call_id = claim.opened().expect("an audit").call_id.clone();
+    let call_id = claim
+        .opened()
+        .and_then(|open| open.call_id.clone())
+        .expect("a call");
     rig.give(Event::ToolCancelled { call_id });
     rig.ends_saying("");
     assert_eq!(rig.phase(), "paused(aborted)");
@@ -387,7 +393,10 @@ fn a_cancelled_call_in_a_run_that_settles_all_the_same_pauses_at_the_boundary() 
 fn a_cancelled_call_while_leaving_is_a_hold() {
     let mut rig = pursuing();
     let claim = rig.claims();
-    let call_id = claim.opened().expect("an audit").call_id.clone();
+    let call_id = claim
+        .opened()
+        .and_then(|open| open.call_id.clone())
+        .expect("a call");
     rig.give(Event::ToolCancelled { call_id });
     rig.settled(true, false);
     rig.give(Event::SessionLeft);

@@ -96,7 +96,7 @@ fn op() -> impl Strategy<Value = Op> {
         16 => Just(Op::Deliver),
         3 => prop::sample::select(vec![1, 100, 250, 4_999, 5_000, 60_000, 1_000_000]).prop_map(Op::Wait),
         8 => prop::sample::select(vec![
-            "pause", "resume", "clear", "a goal", "another goal", "status", "accept", "edit", "limit 2", "limit 0", "why",
+            "pause", "resume", "clear", "audit", "a goal", "another goal", "status", "accept", "edit", "limit 2", "limit 0", "why",
         ])
             .prop_map(Op::Command),
         3 => any::<bool>().prop_map(|yes| Op::Answer { yes }),
@@ -226,6 +226,7 @@ impl Host {
         let branch = self.recovered();
         self.shown = None;
         self.tell(Event::SessionOpened(Box::new(SessionOpened {
+            cwd: Some("/work".to_owned()),
             cause,
             branch,
             has_ui: true,
@@ -355,9 +356,13 @@ impl Host {
         {
             assert!(self.is_pursued(&message.details.tag));
         }
-        if matches!(effect, Effect::OpenAuditor(_)) {
+        if let Effect::OpenAuditor(open) = effect {
             let goal = self.engine.goal().expect("a goal");
-            assert!(goal.is_pursuing(), "an audit of a goal that is not pursued");
+            let asked_by_user = open.call_id.is_none(); // Of a goal at rest, too.
+            assert!(
+                asked_by_user || goal.is_pursuing(),
+                "an audit of a goal that is not pursued"
+            );
         }
         if let Effect::ShowStatus(view) = effect {
             assert_ne!(Some(view), self.shown.as_ref(), "the status did not change");

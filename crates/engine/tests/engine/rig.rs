@@ -285,6 +285,7 @@ impl Rig {
     pub(crate) fn open(&mut self, cause: OpenCause, branch: Recovered) -> Asked {
         let has_ui = self.facts.has_ui;
         self.give(Event::SessionOpened(Box::new(SessionOpened {
+            cwd: Some("/work".to_owned()),
             cause,
             branch,
             has_ui,

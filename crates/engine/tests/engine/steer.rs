@@ -432,3 +432,226 @@ fn a_report_is_the_drivers_work_and_its_end_is_told() {
             .contains("No report was written: the disk is full")
     );
 }
+
+// audit
+
+const REFUSAL: &str = "The rhyme is missing.\n<disapproved/>";
+const APPROVAL: &str = "All there.\n<approved/>";
+
+/// The user's audit, from its opening to its answer.
+fn judged(rig: &mut Rig, asked: &Asked, answer: &str) -> Asked {
+    let open = asked.opened().expect("an audit");
+    assert_eq!(open.call_id, None);
+    rig.checks(open.audit);
+    rig.auditor_says(open.audit, answer)
+}
+
+#[test]
+fn an_audit_of_a_goal_at_rest_approves_or_leaves_it_at_rest() {
+    for (make, phase) in [(paused as fn() -> Rig, "paused(user)"), (held, "held")] {
+        let mut rig = make();
+        let asked = rig.command("audit");
+        let ended = judged(&mut rig, &asked, REFUSAL);
+        assert_eq!(ended.audits(), ["disapproved"]);
+        assert!(
+            ended.told().contains("The rhyme is missing"),
+            "{}",
+            ended.told()
+        );
+        assert!(ended.start().is_none() && ended.answer().is_none());
+        assert_eq!(rig.phase(), phase);
+        assert_eq!(rig.goal().totals.rejection_streak, 1);
+        assert!(rig.command("why").told().contains("The rhyme is missing"));
+        let asked = rig.command("audit");
+        let ended = judged(&mut rig, &asked, APPROVAL);
+        assert!(ended.told().contains("Goal complete"), "{}", ended.told());
+        assert_eq!(rig.phase(), "none");
+    }
+}
+
+#[test]
+fn an_audit_in_a_run_ends_it_first_and_the_goal_goes_on_with_the_objections() {
+    let mut rig = pursuing();
+    let asked = rig.command("audit");
+    assert_eq!(asked.brief(), "reply info, END RUN");
+    let asked = rig.settled(true, true);
+    assert!(asked.start().is_none(), "{}", asked.brief());
+    let ended = judged(&mut rig, &asked, REFUSAL);
+    let message = ended.start().expect("it goes on");
+    assert!(message.text.contains("The rhyme is missing") && !message.details.full);
+    assert_eq!(rig.goal().totals.continuations, 1);
+    assert_eq!(rig.phase(), "pursuing");
+}
+
+#[test]
+fn an_audit_that_comes_at_the_settle_boundary_is_not_forgotten() {
+    let mut rig = pursuing();
+    rig.work();
+    let asked = rig.settling(|_| {});
+    rig.command("audit");
+    rig.take(&asked);
+    rig.work();
+    let asked = rig.settles(|_| {});
+    assert!(asked.opened().is_some(), "{}", asked.brief());
+}
+
+#[test]
+fn an_audit_in_a_back_off_takes_its_place() {
+    let mut rig = pursuing();
+    rig.ends_failing("503");
+    let asked = rig.command("audit");
+    let audit = asked.opened().expect("an audit").audit;
+    assert!(
+        rig.wait(60_000).start().is_none(),
+        "the goal rests meanwhile"
+    );
+    rig.checks(audit);
+    assert!(rig.auditor_says(audit, REFUSAL).start().is_some());
+}
+
+#[test]
+fn an_audit_waits_for_the_users_own_run_and_for_a_compaction() {
+    let mut rig = paused();
+    rig.run_starts();
+    assert!(rig.command("audit").opened().is_none());
+    let asked = rig.settles(|_| {});
+    assert!(asked.opened().is_some(), "{}", asked.brief());
+    let mut rig = paused();
+    rig.give(Event::CompactionStarted);
+    rig.facts.activity = Activity::Compacting;
+    assert!(rig.command("audit").opened().is_none());
+    rig.facts.activity = Activity::Idle;
+    assert!(
+        rig.compaction_ends(|ended| ended.idle = true)
+            .opened()
+            .is_some()
+    );
+}
+
+#[test]
+fn refused_too_often_a_pursued_goal_pauses_and_one_at_rest_stays_as_it_was() {
+    let mut rig = pursuing();
+    let mut asked = rig.command("audit");
+    asked.0.extend(rig.settled(true, true).0);
+    for _ in 0..2 {
+        judged(&mut rig, &asked, REFUSAL);
+        rig.run_starts();
+        rig.command("audit");
+        asked = rig.settled(true, true);
+    }
+    let ended = judged(&mut rig, &asked, REFUSAL);
+    assert_eq!(rig.phase(), "paused(rejections)");
+    assert_eq!(
+        ended.told().matches("The rhyme is missing").count(),
+        1,
+        "{}",
+        ended.told()
+    );
+    let asked = rig.command("audit");
+    judged(&mut rig, &asked, REFUSAL);
+    assert_eq!(rig.phase(), "paused(rejections)");
+    assert_eq!(rig.goal().totals.audits, 4);
+}
+
+#[test]
+fn pause_esc_and_clear_stop_the_users_audit() {
+    for (stop, pursued_after) in [
+        ("pause", "paused(user)"),
+        ("esc", "paused(aborted)"),
+        ("clear", "none"),
+    ] {
+        let stop_it = |rig: &mut Rig| match stop {
+            "esc" => rig.give(Event::Interrupt),
+            word => rig.command(word),
+        };
+        let mut rig = pursuing();
+        rig.command("audit");
+        rig.settled(true, true);
+        let ended = stop_it(&mut rig);
+        assert_eq!(ended.audits(), ["aborted"], "{stop}");
+        assert!(
+            ended.contains(&Effect::CloseAuditor {
+                audit: audit_of(&ended)
+            }),
+            "{stop}"
+        );
+        assert_eq!(rig.phase(), pursued_after, "{stop}");
+        assert_eq!(rig.wait(60_000).brief(), "-", "{stop}");
+
+        let mut rig = paused();
+        rig.command("audit");
+        let ended = stop_it(&mut rig);
+        assert_eq!(ended.audits(), ["aborted"], "{stop}");
+        assert!(!ended.told().is_empty(), "{stop}");
+        let after = if stop == "clear" {
+            "none"
+        } else {
+            "paused(user)"
+        };
+        assert_eq!(rig.phase(), after, "{stop}");
+    }
+}
+
+fn audit_of(asked: &Asked) -> u64 {
+    let closed = asked.iter().find_map(|effect| {
+        if let Effect::CloseAuditor { audit } = effect {
+            Some(*audit)
+        } else {
+            None
+        }
+    });
+    closed.expect("the session is closed")
+}
+
+#[test]
+fn one_audit_at_a_time_and_nothing_starts_beside_it() {
+    let mut rig = paused();
+    rig.command("audit");
+    for command in ["audit", "resume"] {
+        let told = rig.command(command).told();
+        assert!(told.contains("An audit is running"), "{command}: {told}");
+    }
+    let mut rig = pursuing();
+    rig.claims();
+    assert!(rig.command("audit").told().contains("An audit is running"));
+    assert!(
+        Rig::new()
+            .command("audit")
+            .told()
+            .contains("no goal to audit")
+    );
+}
+
+#[test]
+fn an_edit_makes_the_users_audit_stale_too() {
+    let mut rig = paused();
+    rig.command("audit");
+    let asked = edit(&mut rig, "new");
+    assert_eq!(asked.audits(), ["stale"]);
+    assert!(asked.told().contains("does not count"), "{}", asked.told());
+    assert_eq!(rig.phase(), "paused(user)");
+}
+
+#[test]
+fn leaving_the_session_in_the_users_audit_is_a_hold_and_no_pause() {
+    let mut rig = pursuing();
+    rig.command("audit");
+    rig.settled(true, true);
+    let asked = rig.give(Event::SessionLeft);
+    assert_eq!(asked.brief(), "close auditor, save audit aborted");
+    assert_eq!(rig.phase(), "held");
+}
+
+#[test]
+fn a_headless_audit_holds_the_command_and_sets_its_status() {
+    for (answer, approved) in [(APPROVAL, true), (REFUSAL, false)] {
+        let mut rig = Rig::headless();
+        rig.open(OpenCause::Start, branch_with(saved_goal(Phase::Held)));
+        let asked = rig.command("audit");
+        assert_eq!(asked.released(), None);
+        let ended = judged(&mut rig, &asked, answer);
+        let (status, reason) = ended.released().expect("a release");
+        assert_eq!(status, approved);
+        assert_eq!(reason.is_some_and(|why| why.contains("rhyme")), !approved);
+    }
+}

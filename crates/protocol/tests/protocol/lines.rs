@@ -253,7 +253,7 @@ fn effects() -> Vec<Effect> {
             usage: Some(record().usage),
         })),
         Effect::Progress {
-            call_id: "c".to_owned(),
+            call_id: Some("c".to_owned()),
             text: "auditing".to_owned(),
             live: Box::new(LiveAudit {
                 stage: "checking",
@@ -268,7 +268,7 @@ fn effects() -> Vec<Effect> {
         },
         Effect::OpenAuditor(Box::new(OpenAuditor {
             audit: 3,
-            call_id: "c".to_owned(),
+            call_id: Some("c".to_owned()),
             model: gate().model,
             thinking_level: None,
             system_prompt: "audit".to_owned(),
