@@ -871,7 +871,7 @@ pub(crate) fn phase_words(goal: &Goal, doing: Doing) -> String {
     match (goal.phase(), doing) {
         (Phase::Pursuing, Doing::Working) => "pursuing".to_owned(),
         (Phase::Pursuing, Doing::BackingOff) => "waiting after a model error".to_owned(),
-        (Phase::Pursuing, Doing::Auditing) => "audit running".to_owned(),
+        (_, Doing::Auditing) => "audit running".to_owned(),
         (Phase::Pursuing, Doing::Waiting) | (Phase::Held | Phase::Paused(_), _) => {
             state_in_short(goal, doing)
         }

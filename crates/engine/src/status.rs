@@ -60,10 +60,10 @@ fn facts(engine: &Engine, goal: &Goal) -> GoalFacts {
 
 const fn mood(phase: &Phase, doing: Doing) -> Mood {
     match (phase, doing) {
+        (_, Doing::Auditing) => Mood::Auditing,
         (Phase::Held, _) => Mood::Held,
         (Phase::Paused(_), _) => Mood::Paused,
         (Phase::Pursuing, Doing::Working) => Mood::Working,
-        (Phase::Pursuing, Doing::Auditing) => Mood::Auditing,
         (Phase::Pursuing, Doing::BackingOff | Doing::Waiting) => Mood::Waiting,
     }
 }
