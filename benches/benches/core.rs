@@ -67,6 +67,7 @@ impl Running {
             cause: OpenCause::Start,
             branch: Recovered::default(),
             has_ui: true,
+            cwd: None,
             model: Some(model()),
         })));
         running.give(Event::Command(Command {
