@@ -11,6 +11,10 @@ import { spawn } from "node:child_process";
 
 export const AUDITOR_TOOLS = ["read", "grep", "find", "ls", "bash"];
 
+/** How the client of a seal says that it is gone, or not to be joined any more. */
+const SEAL_GONE = /the seal went away|exited with code (125|137)|status (125|137)/;
+/** Longest wait for the end that follows. */
+const SEAL_GRACE_MS = 2_000;
 /** Largest output of a served tool; the binary cuts far below it. */
 const OUTPUT_MAX = 4 * 1024 * 1024;
 
@@ -50,11 +54,40 @@ export function auditorTools(view: View): AnyTool[] {
 function shell({ cwd, binary, seal, shellPath, shellCommandPrefix }: View): AnyTool {
   const sealed = (command: string) =>
     seal === null ? command : `exec ${[binary, "audit-exec", "--join", seal, "--", "bash", "-c", command].map(quoted).join(" ")}`;
-  return createBashToolDefinition(cwd, {
+  const tool: AnyTool = createBashToolDefinition(cwd, {
     ...(shellPath === undefined ? {} : { shellPath }),
     ...(shellCommandPrefix === undefined ? {} : { commandPrefix: shellCommandPrefix }),
     exposeSessionEnvironment: false,
     spawnHook: ({ command, cwd: place, env }) => ({ command: sealed(command), cwd: place, env: scrubbed(env) }),
+  });
+  return {
+    ...tool,
+    execute: (callId, params, signal, onUpdate, ctx) =>
+      withSeal(seal, signal, () => tool.execute(callId, params, signal, onUpdate, ctx)),
+  };
+}
+
+/**
+ * A seal goes away only because its audit is over, or because the core is lost. The auditor is about to be stopped then:
+ * its call waits for that, so that it never asks its model once more in between.
+ */
+async function withSeal<T>(seal: string | null, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (seal !== null && SEAL_GONE.test(String(error)) && !signal?.aborted) await stopped(signal);
+    throw error;
+  }
+}
+
+function stopped(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, SEAL_GRACE_MS);
+    const stop = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal?.addEventListener("abort", stop, { once: true });
   });
 }
 
@@ -65,7 +98,7 @@ function served(tool: AnyTool, { cwd, binary, seal }: View): AnyTool {
   return {
     ...tool,
     execute: async (_callId, params, signal) => {
-      const text = await run(binary, program, JSON.stringify(params), cwd, signal);
+      const text = await withSeal(seal, signal, () => run(binary, program, JSON.stringify(params), cwd, signal));
       return { content: [{ type: "text", text }], details: undefined };
     },
   };
