@@ -40,7 +40,7 @@ fn the_words_mean_the_same_in_every_spelling_when_there_is_no_goal() {
         ("/goal cancel", "no goal to clear"),
         ("/goal help", "/goal pause"),
         ("/goal edit", ""),
-        ("/goal audit", "/goal set audit"),
+        ("/goal audit", "no goal to audit"),
         ("/goal accept", ""),
         ("/goal why", ""),
         ("/goal limit", ""),
