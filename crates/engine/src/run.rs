@@ -66,6 +66,8 @@ pub(crate) struct OpenProposal {
     objection_owed: bool,
     /// What is saved with it.
     saved: Option<SavedGoal>,
+    /// What was saved last when it was made.
+    saved_before: Option<SavedGoal>,
     /// It reminds the user of a goal at rest.
     reminds: bool,
     next: Next,
@@ -108,6 +110,7 @@ impl Engine {
     pub(crate) fn missed_rest(&mut self) {
         self.host.running = false;
         self.run = None;
+        self.is_no_longer_busy();
     }
 
     /// The user said something.
@@ -195,6 +198,7 @@ impl Engine {
                 goal,
                 objection_owed,
                 saved,
+                saved_before: self.saved.clone(),
                 reminds,
                 next,
             },
@@ -325,8 +329,10 @@ impl Engine {
         if paused {
             self.disarm();
             self.reminded = false;
-            self.saved = open.saved;
-            self.save(out); // Nothing, unless the goal's limit was changed since it was decided.
+            // What was saved between question and answer may lie on either side of the pause.
+            let crossed = self.saved != open.saved_before;
+            self.saved = open.saved.filter(|_| !crossed);
+            self.save(out);
             let text = self
                 .goal
                 .as_ref()
@@ -387,6 +393,7 @@ impl Engine {
         self.host.full_message_present = settled.full_message_present;
         self.proposal = None;
         let run = self.run.take().unwrap_or_default();
+        self.is_no_longer_busy();
         let waits = self.waiting.is_some();
         if settled.aborted && !settled.by_us {
             if was_the_goals || waits {

@@ -103,6 +103,13 @@ impl Engine {
         }
     }
 
+    /// Who still waits for our tools need not wait for the host afterwards.
+    pub(crate) const fn is_no_longer_busy(&mut self) {
+        if let Some(Waiting::ForTools { busy, .. }) = &mut self.waiting {
+            *busy = false;
+        }
+    }
+
     fn begin_when_idle(&mut self, begin: Begin, busy: bool, out: &mut Vec<Effect>) {
         if busy || self.host.running {
             self.waiting = Some(Waiting::Rest(begin));

@@ -534,6 +534,23 @@ fn tools_checked_while_a_run_began_wait_for_its_end() {
     );
 }
 
+#[test]
+fn tools_checked_after_what_the_goal_waited_for_has_ended_start_at_once() {
+    let mut rig = compacting(Rig::new());
+    rig.facts.tools_active = false;
+    rig.command("x");
+    rig.compaction_ends(|ended| ended.idle = true);
+    let asked = rig.give(Event::ToolsChecked { active: true });
+    assert!(asked.start().is_some(), "{}", asked.brief());
+
+    let mut rig = users_run();
+    rig.facts.tools_active = false;
+    rig.command("x");
+    rig.rests();
+    let asked = rig.give(Event::ToolsChecked { active: true });
+    assert!(asked.start().is_some(), "{}", asked.brief());
+}
+
 // Pause and resume
 
 #[test]

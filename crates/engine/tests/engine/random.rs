@@ -186,7 +186,10 @@ struct Host {
     /// `None` after a session was opened: it is shown anew.
     shown: Option<StatusView>,
     pursued: Option<GoalTag>,
-    /// Saved by a proposal that was stale when it was taken.
+    /// Goal entries the engine asked for, in all and when the open proposal was asked for.
+    saves: usize,
+    saves_when_asked: usize,
+    /// An entry was asked for while a proposal was open.
     resaves: bool,
 }
 
@@ -216,6 +219,8 @@ impl Host {
             editors: Vec::new(),
             shown: None,
             pursued: None,
+            saves: 0,
+            saves_when_asked: 0,
             resaves: false,
         };
         host.open(OpenCause::Start);
@@ -300,6 +305,7 @@ impl Host {
                     self.looks.push_back(effect.clone());
                 }
             }
+            self.saves += out.iter().filter(|effect| is_save(effect)).count();
             self.pipe.extend(out.iter().cloned());
             self.history.push((clocks, event, out));
         }
@@ -565,6 +571,11 @@ impl Host {
     }
 
     fn settled(&mut self) {
+        // The host waits at the boundary for its handlers, also when the run was aborted there.
+        if self.run.as_ref().is_some_and(|run| run.settling) {
+            self.deliver();
+            self.decide();
+        }
         let Some(run) = self.run.take() else { return };
         self.cancel_calls();
         self.proposal = None;
@@ -869,6 +880,7 @@ impl Host {
         if let Some(run) = &mut self.run {
             run.settling = true;
         }
+        self.saves_when_asked = self.saves;
         let (failed, error, text, present) = match op {
             SettleOp::Saying(text) => (false, None, text, true),
             SettleOp::Failing(error) => (true, Some(error.to_owned()), "", true),
@@ -898,8 +910,8 @@ impl Host {
             return self.tell(Event::ProposalYielded { proposal: number });
         }
         run.over = proposal.message.is_none() || run.aborted;
-        let stale = !self.pipe.is_empty() && proposal.effects.iter().any(is_save);
-        self.resaves |= stale || self.engine_moved_on(&proposal);
+        // What was saved since the question was asked may be saved again.
+        self.resaves |= self.saves != self.saves_when_asked;
         self.tell(Event::ProposalTaken { proposal: number });
         for effect in proposal.effects {
             self.perform(effect);
@@ -910,15 +922,6 @@ impl Host {
                 run.driven_by = Some(message.details.tag);
             }
         }
-    }
-
-    fn engine_moved_on(&self, proposal: &Proposal) -> bool {
-        // A pause raises the generation by one.
-        let expected = self.engine.goal().map(|goal| goal.generation() + 1);
-        proposal.effects.iter().any(|effect| {
-            matches!(effect, Effect::SaveGoal(SavedGoal::Present { goal, .. })
-                if Some(goal.generation()) != expected)
-        })
     }
 
     fn compaction_ends(&mut self, cancelled: bool) {
@@ -1028,6 +1031,10 @@ impl Host {
                     (read.id(), read.generation())
                 );
                 assert!(goal.phase() == read.phase() || *read.phase() == Phase::Held);
+                assert_eq!(
+                    (goal.objective(), goal.gate()),
+                    (read.objective(), read.gate())
+                );
             }
             (goal, read) => panic!("the branch says {read:?}, and the truth is {goal:?}"),
         }

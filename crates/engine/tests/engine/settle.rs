@@ -1,6 +1,6 @@
 //! The settle boundary: every row of the table (spec §4), what is taken and what is not.
 
-use goal_engine::{Command, Event, Settings};
+use goal_engine::{Command, Event, SavedGoal, Settings};
 
 use crate::rig::{Asked, LONG_REPLY, Rig, phase_name};
 
@@ -528,4 +528,25 @@ fn an_abort_of_the_users_own_run_leaves_a_goal_at_rest_as_it_is() {
     rig.settled(true, false);
     assert_eq!(rig.wait(10_000).brief(), "-");
     assert_eq!(phase_name(rig.goal().phase()), "paused(user)");
+}
+
+#[test]
+fn a_limit_set_between_question_and_answer_is_what_the_branch_holds_in_the_end() {
+    let mut rig = Rig::new();
+    rig.pursue("x");
+    let asked = rig.settling(|settling| {
+        settling.failed = true;
+        settling.error = Some("401: no".to_owned());
+    });
+    rig.command("limit 7");
+    let taken = rig.take(&asked);
+    let saved = taken.saved();
+    let [SavedGoal::Present { goal, .. }] = saved.as_slice() else {
+        panic!("{}", taken.brief());
+    };
+    assert_eq!(goal.gate().max_continuations, Some(7));
+    assert_eq!(
+        phase_name(goal.phase()),
+        "paused(model_errors(authentication))"
+    );
 }
