@@ -105,7 +105,7 @@ impl Engine {
 
     /// Who still waits for our tools need not wait for the host afterwards.
     pub(crate) const fn is_no_longer_busy(&mut self) {
-        if let Some(Waiting::ForTools { busy, .. }) = &mut self.waiting {
+        if let Some(Waiting::Tools { busy, .. }) = &mut self.waiting {
             *busy = false;
         }
     }
