@@ -233,8 +233,10 @@ impl Engine {
 
     fn pause_aborted(&mut self, out: &mut Vec<Effect>) {
         self.deadlines.abort_grace = None;
+        if self.users_audit_is_due() {
+            return self.stop_users_audit(out);
+        }
         self.break_off_audit(AuditOutcome::Aborted { by_command: false }, out);
-        self.waiting.take_if(|waiting| *waiting == Waiting::Audit);
         self.stop(Stop::plain(PauseReason::Aborted), out);
     }
 

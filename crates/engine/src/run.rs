@@ -479,6 +479,9 @@ impl Engine {
 
     /// Cancelling a compaction is no abort for the host; for the goal it is a stop.
     fn compaction_cancelled(&mut self, out: &mut Vec<Effect>) {
+        if self.pursued().is_none() && !self.host.running && self.users_audit_is_due() {
+            return self.stop_users_audit(out);
+        }
         if self.pursued().is_none() || (self.host.running && !self.run_is_the_goals()) {
             return;
         }

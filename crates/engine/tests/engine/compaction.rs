@@ -123,3 +123,57 @@ fn what_still_runs_when_the_grace_of_a_cancelled_compaction_ends_is_ended() {
     );
     assert_eq!(rig.auditor_says(audit, "<approved/>").brief(), "-");
 }
+
+#[test]
+fn an_audit_of_a_resting_goal_that_waits_for_a_compaction_is_dropped_with_a_word_when_that_is_cancelled()
+ {
+    let mut rig = resting_in_a_compaction();
+    let asked = rig.compaction_ends(|ended| {
+        ended.cancelled = true;
+        ended.idle = true;
+    });
+    assert!(
+        asked.told().contains("The audit was stopped"),
+        "{}",
+        asked.told()
+    );
+    assert!(
+        rig.command("resume").start().is_some(),
+        "nothing waits any more"
+    );
+}
+
+#[test]
+fn an_audit_of_a_resting_goal_that_waits_for_a_run_is_dropped_with_a_word_when_that_is_aborted() {
+    let mut rig = Rig::new();
+    rig.pursue("x");
+    rig.command("pause");
+    rig.settled(true, true);
+    rig.run_starts();
+    rig.command("audit");
+    rig.settled(true, false);
+    let asked = rig.wait(250);
+    assert!(
+        asked.told().contains("The audit was stopped"),
+        "{}",
+        asked.told()
+    );
+    assert_eq!(rig.phase(), "paused(user)");
+    assert!(
+        rig.command("resume").start().is_some(),
+        "nothing waits any more"
+    );
+}
+
+/// A paused goal whose audit waits for a compaction of the user's.
+fn resting_in_a_compaction() -> Rig {
+    let mut rig = Rig::new();
+    rig.pursue("x");
+    rig.command("pause");
+    rig.settled(true, true);
+    rig.give(Event::CompactionStarted);
+    rig.facts.activity = goal_engine::Activity::Compacting;
+    rig.command("audit");
+    rig.facts.activity = goal_engine::Activity::Idle;
+    rig
+}
