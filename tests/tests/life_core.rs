@@ -190,6 +190,9 @@ fn after_a_third_loss_there_is_no_core_until_the_user_asks() {
         pi.wait_until("a new core", || {
             pi.sidecars().iter().any(|sidecar| sidecar.pid != old)
         });
+        // A core that dies before it has answered is another story: it is not started again.
+        let mark = pi.prompt("/goal");
+        pi.wait_notice(mark, "No goal is set");
     }
     let mark = Moment::Streaming.reach(&pi, OBJECTIVE);
     let requests = pi.server().requests().len();
