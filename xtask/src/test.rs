@@ -14,6 +14,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     check::lint()?;
     step("what the terminal shows");
     check::terminal()?;
+    step("planted defects");
+    canaries()?;
     step("tests");
     // The end-to-end tests run this binary; told so, they need not ask cargo for it, each by itself.
     let binary = project::build_debug()?;
@@ -22,6 +24,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         .args(["test", "--workspace"])
         .args(arguments)
         .env("GOAL_AUDITOR_BIN", binary);
+    project::run(&mut command)
+}
+
+/// Each defect that can be planted in the engine shows: a feature of its own, so a build of its own.
+fn canaries() -> Result<()> {
+    let mut command = project::cargo();
+    command.args(["test", "--quiet", "--package", "goal-engine"]);
+    command.args(["--features", "canary", "--test", "engine", "canaries"]);
     project::run(&mut command)
 }
 

@@ -10,6 +10,7 @@ use goal_state::{
     NoVerdictWhy, OBJECTION_MAX_CHARS, Stop, WallClock,
 };
 
+use crate::canary::Canary;
 use crate::deadline::Deadline;
 use crate::effect::{
     AuditDetails, AuditRecord, Effect, Level, LiveAudit, Notice, OpenAuditor, Rung,
@@ -90,6 +91,11 @@ impl ActiveAudit {
         }
     }
 
+    /// What the auditor wrote so far.
+    pub(crate) fn report(&self) -> String {
+        self.machine.report()
+    }
+
     fn live(&self, now: Monotonic) -> LiveAudit {
         let checks = self.machine.checks();
         LiveAudit {
@@ -164,6 +170,7 @@ impl Engine {
             cwd,
             time_limit_ms: gate.timeout_ms,
         });
+        let prompt = self.bare_prompt(claim, prompt);
         self.audit = Some(ActiveAudit {
             number,
             caller,
@@ -213,6 +220,7 @@ impl Engine {
         out: &mut Vec<Effect>,
     ) {
         let now = self.clocks.now.0;
+        let event = self.heard(event);
         let at_work =
             |audit: &&mut ActiveAudit| audit.number == number && audit.stage == Stage::Running;
         let Some(audit) = self.audit.as_mut().filter(at_work) else {
@@ -246,7 +254,7 @@ impl Engine {
     }
 
     fn follow_audit(&mut self, step: Step, out: &mut Vec<Effect>) {
-        match step {
+        match self.judged(step) {
             Step::Wait => {}
             Step::Remind(why) => {
                 if let Some(audit) = &self.audit {
@@ -271,6 +279,7 @@ impl Engine {
             .audit
             .as_ref()
             .is_none_or(|audit| audit.call_id() != Some(call_id))
+            || self.planted(Canary::EscMissesAudit)
         {
             return;
         }
@@ -312,7 +321,9 @@ impl Engine {
             return;
         };
         audit.machine.cancel();
-        out.extend(audit.close());
+        let close = audit.close().filter(|_| !self.forgets_to_close(&outcome));
+        out.extend(close);
+        let stale = self.saved_before_audit();
         let standing = self.stands(&audit);
         // A verdict counts for the very goal that was judged, or not at all.
         let aborted = matches!(outcome, AuditOutcome::Aborted { .. });
@@ -329,6 +340,7 @@ impl Engine {
             self.push_record(&record, out);
             None
         };
+        out.extend(stale);
         let finished = FinishedAudit {
             caller: audit.caller,
             record,
@@ -340,9 +352,10 @@ impl Engine {
     /// Whether the goal is still the one the audit judges. A user's audit may judge a goal at rest.
     fn stands(&self, audit: &ActiveAudit) -> bool {
         let of_user = audit.caller == Caller::User;
-        self.goal
-            .as_ref()
-            .is_some_and(|goal| goal.is(&audit.tag) && (of_user || goal.is_pursuing()))
+        self.goal.as_ref().is_some_and(|goal| {
+            let same = goal.is(&audit.tag) || self.is_taken_for(goal, &audit.tag);
+            same && (of_user || goal.is_pursuing())
+        })
     }
 
     fn record(

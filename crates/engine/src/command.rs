@@ -2,6 +2,7 @@
 
 use goal_state::{AuditOutcome, Ended, GoalTag, Objective, PauseReason, Stop};
 
+use crate::canary::Canary;
 use crate::effect::{Effect, Level, Notice};
 use crate::engine::{Engine, Headless};
 use crate::event::{Activity, Command, HostFacts};
@@ -189,7 +190,7 @@ impl Engine {
             let text = say::nothing_to_pause(self.goal.as_ref());
             return self.reply(Level::Info, text, out);
         }
-        let ends_run = self.goals_run_goes_on();
+        let ends_run = self.goals_run_goes_on() && !self.planted(Canary::PauseLeavesRun);
         self.break_off_audit(AuditOutcome::Aborted { by_command: true }, out);
         self.pause(Stop::plain(PauseReason::User), out);
         out.extend(ends_run.then_some(Effect::EndRun));
@@ -251,6 +252,9 @@ impl Engine {
         };
         if self.users_audit_is_due() {
             return Some(say::audit_is_running());
+        }
+        if self.refuses_advice() {
+            return Some(say::already_pursued());
         }
         if !goal.is_pursuing() || self.waiting.is_some_and(Waiting::is_restart) {
             return None;

@@ -6,6 +6,7 @@ use goal_state::{
 };
 
 use crate::audit::ActiveAudit;
+use crate::canary::{Canary, Plant};
 use crate::command::OpenQuestion;
 use crate::deadline::{ABORT_GRACE_MS, Deadline, Deadlines};
 use crate::effect::{Effect, Level, Notice, Rung, SavedGoal, StatusView};
@@ -71,6 +72,8 @@ pub struct Engine {
     pub(crate) saved: Option<SavedGoal>,
     /// What the host was told to show last; `None` when it has forgotten.
     shown: Option<StatusView>,
+    /// Nothing, unless a test planted a defect.
+    pub(crate) plant: Plant,
 }
 
 /// The host as the engine follows it.
@@ -127,6 +130,7 @@ impl Engine {
             headless: None,
             saved: None,
             shown: Some(StatusView::default()),
+            plant: Plant::default(),
         }
     }
 
@@ -141,7 +145,9 @@ impl Engine {
             ..clocks
         };
         self.fresh_used = 0;
-        self.expire(out);
+        if !self.hears_before_the_clock(&event) {
+            self.expire(out);
+        }
         if self.ends_abort_grace(&event) {
             self.pause_aborted(out);
         }
@@ -261,7 +267,9 @@ impl Engine {
     /// What every pause brings with it, once the goal is paused.
     fn after_pause(&mut self, out: &mut Vec<Effect>) {
         self.reminded = false;
-        self.save(out);
+        if !self.planted(Canary::PauseNotSaved) {
+            self.save(out);
+        }
         if let Some(text) = self
             .goal
             .as_ref()
@@ -307,7 +315,9 @@ impl Engine {
     pub(crate) fn disarm(&mut self) {
         self.starting = None;
         self.waiting = None;
-        self.deadlines = Deadlines::default();
+        if !self.planted(Canary::DeadlineOutlivesStop) {
+            self.deadlines = Deadlines::default();
+        }
     }
 
     /// Saves the goal if its meaning changed since it was saved last.

@@ -19,6 +19,7 @@
 //! (`/goal …`).
 
 mod audit;
+mod canary;
 mod command;
 mod deadline;
 mod effect;
@@ -37,6 +38,8 @@ mod steer;
 mod tools;
 mod workspace;
 
+#[cfg(feature = "canary")]
+pub use canary::Canary;
 pub use command::file_named;
 pub use deadline::Deadline;
 pub use effect::{

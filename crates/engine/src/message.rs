@@ -3,6 +3,7 @@
 use goal_prompts::{self as prompts, Marker, Nudge};
 use goal_state::Goal;
 
+use crate::canary::Canary;
 use crate::effect::{GoalMessage, MessageDetails};
 use crate::engine::Engine;
 
@@ -24,6 +25,7 @@ impl Engine {
             last_objection: goal.last_objection.as_deref(),
             resumed,
         });
+        let text = self.bare_message(goal, text);
         // The full message carries the objections itself.
         self.objection_owed = false;
         self.message(text, true)
@@ -35,7 +37,7 @@ impl Engine {
         nudge: Option<&NudgeWhy>,
         full_message_present: bool,
     ) -> Option<GoalMessage> {
-        if !full_message_present {
+        if !full_message_present || self.planted(Canary::FullMessageEachTime) {
             return self.full_message(true);
         }
         let token = self.token();
@@ -53,6 +55,7 @@ impl Engine {
             objections,
             token: &token,
         });
+        let text = self.bare_marker(objections, text);
         self.objection_owed = false;
         self.message(text, false)
     }
@@ -70,7 +73,7 @@ impl Engine {
             tag: goal.tag(),
             seq: goal.totals.continuations,
             full,
-            totals: goal.totals.clone(),
+            totals: self.totals_told(goal),
             active_ms: goal.active_ms(self.clocks.now),
         }
     }

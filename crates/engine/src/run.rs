@@ -4,6 +4,7 @@ use goal_state::{
     Decision, Goal, GoalTag, IDLE_TURNS_MAX, ModelErrorKind, PauseReason, RunEnd, RunSummary, Stop,
 };
 
+use crate::canary::Canary;
 use crate::effect::{Effect, GoalMessage, Level, Notice, Proposal, SavedGoal};
 use crate::engine::{Engine, bounded};
 use crate::event::{CompactionEnded, RunSettled, Settling, ToolFinished};
@@ -87,7 +88,9 @@ impl Engine {
     pub(crate) fn run_started(&mut self) {
         self.host.running = true;
         self.starting = None;
-        self.deadlines.back_off = None;
+        if !self.planted(Canary::BackOffOutlivesRun) {
+            self.deadlines.back_off = None;
+        }
         // Whatever run this is, it takes the place of a restart that waited.
         self.waiting.take_if(|waiting| waiting.is_restart());
         let others = self
@@ -122,8 +125,11 @@ impl Engine {
 
     /// A call of any tool ended.
     pub(crate) fn tool_finished(&mut self, finished: &ToolFinished) {
+        let ours = finished.ours && !self.planted(Canary::OwnToolsAreWork);
+        let ran = (finished.ran && !finished.is_error && !finished.aborted)
+            || self.planted(Canary::FailedCallsAreWork);
         let Some(run) = &mut self.run else { return };
-        let worked = finished.ran && !finished.is_error && !finished.aborted && !finished.ours;
+        let worked = ran && !ours;
         if worked {
             run.did_work = true;
             run.turn_worked = true;
@@ -151,9 +157,11 @@ impl Engine {
             // The host's own retries of an error are bounded by the host.
             run.idle_turns += 1;
         }
-        if ours && !broken_off && run.idle_turns >= IDLE_TURNS_MAX {
+        let idle = ours && !broken_off && run.idle_turns >= IDLE_TURNS_MAX;
+        if idle && !self.planted(Canary::IdleTurnsUncounted) {
             self.stop(Stop::plain(PauseReason::NoProgress), out);
         }
+        self.continues_into_retry(broken_off, out);
     }
 
     /// The settle boundary: decide, and propose.
@@ -248,7 +256,9 @@ impl Engine {
         let run = self.run.as_ref()?;
         let summary = summarise(run, settling);
         let nudge = run.nudge();
-        Some((self.goal.as_mut()?.settle(&summary), nudge))
+        self.forget_errors();
+        let decision = self.goal.as_mut()?.settle(&summary);
+        Some((self.stretched(decision), nudge))
     }
 
     fn follow(
@@ -297,7 +307,8 @@ impl Engine {
             if !self.newer_version {
                 effects.push(Effect::SaveGoal(saved));
             }
-            let notice = text.filter(|_| self.headless.is_none());
+            let tells = self.headless.is_none() && !self.planted(Canary::SilentStop);
+            let notice = text.filter(|_| tells);
             effects.extend(
                 notice
                     .map(|text| Notice {
@@ -444,7 +455,7 @@ impl Engine {
         }
         let waits =
             self.deadlines.back_off.is_some() || self.waiting.is_some() || self.is_starting();
-        if waits && !self.host.running {
+        if waits && !self.host.running && !self.planted(Canary::EscMissesBackOff) {
             self.stop(Stop::plain(PauseReason::Aborted), out);
         }
     }

@@ -16,6 +16,7 @@ impl Engine {
     /// A session was opened, or its branch changed: what it says about a goal is the truth now.
     pub(crate) fn session_opened(&mut self, opened: SessionOpened, out: &mut Vec<Effect>) {
         self.drop_audit(out);
+        let in_memory = self.goal.take();
         self.forget_the_old_branch();
         let SessionOpened {
             cause,
@@ -30,7 +31,7 @@ impl Engine {
         self.newer_version = branch.newer_version;
         self.audits_ever = branch.audits_ever;
         self.last_audit = branch.last_audit;
-        self.goal = branch.goal;
+        self.goal = self.goal_found(in_memory, branch.goal);
         if let Some(goal) = &self.goal {
             self.generation = self.generation.max(goal.generation());
         }
@@ -43,7 +44,10 @@ impl Engine {
         }
         match cause {
             OpenCause::CoreRestart(restart) => self.core_restarted(&restart, out),
-            OpenCause::Start | OpenCause::Tree => self.tell_what_was_found(branch.audit_lost, out),
+            OpenCause::Start | OpenCause::Tree => {
+                self.tell_what_was_found(branch.audit_lost, out);
+                self.goes_on_at_load(out);
+            }
         }
     }
 

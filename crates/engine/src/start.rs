@@ -2,6 +2,7 @@
 
 use goal_state::{Gate, Goal, PauseReason, Stop};
 
+use crate::canary::Canary;
 use crate::effect::{Effect, GoalMessage, Level, Notice};
 use crate::engine::Engine;
 use crate::event::{Activity, HostFacts};
@@ -82,7 +83,7 @@ impl Engine {
     /// The goal is pursuing; start it as soon as tools and host allow.
     pub(crate) fn begin(&mut self, host: &HostFacts, begin: Begin, out: &mut Vec<Effect>) {
         let busy = host.activity != Activity::Idle;
-        if host.tools_active {
+        if host.tools_active && !self.planted(Canary::ToolsToggled) {
             self.begin_when_idle(begin, busy, out);
         } else {
             self.waiting = Some(Waiting::Tools { begin, busy });
@@ -177,7 +178,8 @@ impl Engine {
     pub(crate) fn back_off_over(&mut self, out: &mut Vec<Effect>) {
         self.deadlines.back_off = None;
         // A run that goes on is the one that failed, slow to come to rest: any other cancelled this.
-        if self.host.running || self.host.compacting {
+        let busy = self.host.running || self.host.compacting;
+        if busy && !self.planted(Canary::BackOffOutlivesRun) {
             self.waiting = Some(Waiting::Rest(Begin::Restart));
         } else {
             self.restart(out);

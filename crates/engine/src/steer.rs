@@ -4,6 +4,7 @@
 use goal_state::{AuditOutcome, Ended, GoalTag, Objective, PauseReason, Stop};
 
 use crate::audit::Caller;
+use crate::canary::Canary;
 use crate::command::{Asks, give_back};
 use crate::deadline::Deadlines;
 use crate::effect::{AuditRecord, Effect, Level, Notice};
@@ -158,7 +159,9 @@ impl Engine {
         if let Some(goal) = &mut self.goal {
             goal.edit(objective);
         }
-        self.break_off_audit(AuditOutcome::StaleGoal, out);
+        if !self.planted(Canary::ApprovalOutlivesEdit) {
+            self.break_off_audit(AuditOutcome::StaleGoal, out);
+        }
         self.objection_owed = false;
         self.save(out);
         let Some(goal) = &self.goal else { return };

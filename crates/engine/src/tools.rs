@@ -8,6 +8,7 @@ use goal_prompts::{
 use goal_state::{AuditOutcome, DEAD_CALLS_MAX, Phase, Stop};
 
 use crate::audit::{Caller, FinishedAudit};
+use crate::canary::Canary;
 use crate::effect::{AuditDetails, AuditRecord, Effect, Level, Notice, ToolAnswer};
 use crate::engine::Engine;
 use crate::event::{GoalTool, ToolInvoked};
@@ -57,7 +58,7 @@ impl Engine {
             usage: None,
             ..first.answer.clone()
         })));
-        true
+        !self.planted(Canary::RepeatedClaimAnsweredTwice)
     }
 
     fn dead_call(&self) -> Option<DeadCall> {
@@ -69,7 +70,9 @@ impl Engine {
             Phase::Paused(_) => Some(DeadCall::Paused),
             Phase::Pursuing if !self.run_is_the_goals() => Some(DeadCall::Stale),
             // Two audits of one goal cannot run at once; tools are called one after the other.
-            Phase::Pursuing if self.audit.is_some() => Some(DeadCall::Stale),
+            Phase::Pursuing if self.audit.is_some() && !self.planted(Canary::SecondAudit) => {
+                Some(DeadCall::Stale)
+            }
             Phase::Pursuing => None,
         }
     }
@@ -135,6 +138,9 @@ impl Engine {
             record,
             stop,
         } = finished;
+        if self.leaves_unanswered(&record.details.outcome) {
+            return;
+        }
         match caller {
             Caller::Call { id, turn } => self.answer_call(id, turn, record, stop, out),
             Caller::User => self.tell_audit(&record, stop.as_ref(), out),

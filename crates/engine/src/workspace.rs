@@ -5,6 +5,7 @@
 use goal_state::{AuditOutcome, FailureKind};
 
 use crate::audit::Stage;
+use crate::canary::Canary;
 use crate::effect::{Effect, Level, Notice, PrepareAudit, Rung};
 use crate::engine::Engine;
 use crate::event::{Inspection, Prepared};
@@ -71,6 +72,7 @@ impl Engine {
         out: &mut Vec<Effect>,
     ) {
         let until = self.clocks.now.after(WORKSPACE_MAX_MS);
+        let closes = !self.forgets_to_close(&outcome);
         let Some(audit) = &mut self.audit else { return };
         if audit.before.is_none() {
             return self.finish_audit(outcome, failure, out);
@@ -82,7 +84,7 @@ impl Engine {
             failure,
         };
         let audit = audit.number;
-        out.push(Effect::CloseAuditor { audit });
+        out.extend(closes.then_some(Effect::CloseAuditor { audit }));
         out.push(Effect::InspectWorkspace { audit, whole });
         self.push_progress(out);
     }
@@ -94,6 +96,7 @@ impl Engine {
         inspection: &Result<Box<Inspection>, String>,
         out: &mut Vec<Effect>,
     ) {
+        let shown_only = self.planted(Canary::ChangedWorkspaceApproved);
         let Some(audit) = self.audit.as_mut().filter(|audit| audit.number == number) else {
             return;
         };
@@ -104,12 +107,12 @@ impl Engine {
             return;
         };
         audit.after = inspection.as_ref().ok().map(|found| found.after.clone());
-        let (outcome, failure) = judge(
-            audit.rung,
-            outcome,
-            failure,
-            inspection.as_ref().map(AsRef::as_ref),
-        );
+        let found = inspection.as_ref().map(AsRef::as_ref);
+        let (outcome, failure) = if shown_only {
+            (outcome, failure)
+        } else {
+            judge(audit.rung, outcome, failure, found)
+        };
         if let Ok(found) = inspection {
             out.extend(told(found).map(Effect::Notify));
         }

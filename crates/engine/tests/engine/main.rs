@@ -7,6 +7,8 @@
 
 mod audits;
 mod back_off;
+#[cfg(feature = "canary")]
+mod canaries;
 mod commands;
 mod compaction;
 mod in_run;
