@@ -170,7 +170,7 @@ impl Engine {
             cwd,
             time_limit_ms: gate.timeout_ms,
         });
-        let prompt = self.bare_prompt(claim, prompt);
+        let prompt = self.planted_prompt(claim, prompt);
         self.audit = Some(ActiveAudit {
             number,
             caller,
@@ -220,7 +220,7 @@ impl Engine {
         out: &mut Vec<Effect>,
     ) {
         let now = self.clocks.now.0;
-        let event = self.heard(event);
+        let event = self.planted_event(event);
         let at_work =
             |audit: &&mut ActiveAudit| audit.number == number && audit.stage == Stage::Running;
         let Some(audit) = self.audit.as_mut().filter(at_work) else {
@@ -254,7 +254,7 @@ impl Engine {
     }
 
     fn follow_audit(&mut self, step: Step, out: &mut Vec<Effect>) {
-        match self.judged(step) {
+        match self.planted_step(step) {
             Step::Wait => {}
             Step::Remind(why) => {
                 if let Some(audit) = &self.audit {
@@ -321,9 +321,9 @@ impl Engine {
             return;
         };
         audit.machine.cancel();
-        let close = audit.close().filter(|_| !self.forgets_to_close(&outcome));
+        let close = audit.close().filter(|_| !self.planted_leak(&outcome));
         out.extend(close);
-        let stale = self.saved_before_audit();
+        let stale = self.planted_entry();
         let standing = self.stands(&audit);
         // A verdict counts for the very goal that was judged, or not at all.
         let aborted = matches!(outcome, AuditOutcome::Aborted { .. });
@@ -353,7 +353,7 @@ impl Engine {
     fn stands(&self, audit: &ActiveAudit) -> bool {
         let of_user = audit.caller == Caller::User;
         self.goal.as_ref().is_some_and(|goal| {
-            let same = goal.is(&audit.tag) || self.is_taken_for(goal, &audit.tag);
+            let same = goal.is(&audit.tag) || self.planted_match(goal, &audit.tag);
             same && (of_user || goal.is_pursuing())
         })
     }

@@ -244,12 +244,12 @@ impl Engine {
     }
 
     /// [`Canary::LateVerdict`]: deadlines are not looked at when this event comes.
-    pub(crate) fn hears_before_the_clock(&self, event: &Event) -> bool {
+    pub(crate) fn planted_lateness(&self, event: &Event) -> bool {
         self.planted(Canary::LateVerdict) && matches!(event, Event::Auditor { .. })
     }
 
     /// [`Canary::IdleRunsInTools`]: the start of a tool is a sign of life like any other.
-    pub(crate) fn heard(&self, event: AuditorEvent) -> AuditorEvent {
+    pub(crate) fn planted_event(&self, event: AuditorEvent) -> AuditorEvent {
         let starts = matches!(event, AuditorEvent::ToolStarted { .. });
         if starts && self.planted(Canary::IdleRunsInTools) {
             AuditorEvent::Output
@@ -259,7 +259,7 @@ impl Engine {
     }
 
     /// [`Canary::HollowApproval`] and [`Canary::QuotedTag`]: approved, instead of a reminder.
-    pub(crate) fn judged(&self, step: Step) -> Step {
+    pub(crate) fn planted_step(&self, step: Step) -> Step {
         let approves = match &step {
             Step::Remind(NoVerdictReason::HollowApproval) => self.planted(Canary::HollowApproval),
             Step::Remind(NoVerdictReason::Grammar(_)) => {
@@ -280,12 +280,12 @@ impl Engine {
     }
 
     /// [`Canary::ApprovalOutlivesEdit`]: the same goal, whatever became of its words.
-    pub(crate) fn is_taken_for(&self, goal: &Goal, tag: &GoalTag) -> bool {
+    pub(crate) fn planted_match(&self, goal: &Goal, tag: &GoalTag) -> bool {
         self.planted(Canary::ApprovalOutlivesEdit) && goal.id() == tag.id
     }
 
     /// [`Canary::AuditorLeftOpen`]: nobody thinks of the session when an audit ends like this.
-    pub(crate) fn forgets_to_close(&self, outcome: &AuditOutcome) -> bool {
+    pub(crate) fn planted_leak(&self, outcome: &AuditOutcome) -> bool {
         let broken = match outcome {
             AuditOutcome::Failed(_) | AuditOutcome::Aborted { .. } => true,
             AuditOutcome::Approved
@@ -298,20 +298,20 @@ impl Engine {
     }
 
     /// [`Canary::CancelledCallUnanswered`]: who would read the answer of a call that was cancelled?
-    pub(crate) fn leaves_unanswered(&self, outcome: &AuditOutcome) -> bool {
+    pub(crate) fn planted_silence(&self, outcome: &AuditOutcome) -> bool {
         matches!(outcome, AuditOutcome::Aborted { .. })
             && self.planted(Canary::CancelledCallUnanswered)
     }
 
     /// [`Canary::StaleWriteAfterAudit`]: the entry that an audit's end writes once more.
-    pub(crate) fn saved_before_audit(&self) -> Option<Effect> {
+    pub(crate) fn planted_entry(&self) -> Option<Effect> {
         let saved = self.saved.as_ref()?;
         self.planted(Canary::StaleWriteAfterAudit)
             .then(|| Effect::SaveGoal(saved.clone()))
     }
 
     /// [`Canary::ErrorsForgotten`]: what the goal counts before a run is judged.
-    pub(crate) fn forget_errors(&mut self) {
+    pub(crate) fn planted_streak(&mut self) {
         if self.planted(Canary::ErrorsForgotten)
             && let Some(goal) = &mut self.goal
         {
@@ -320,7 +320,7 @@ impl Engine {
     }
 
     /// [`Canary::OneContinuationTooMany`]: the limit itself is still allowed.
-    pub(crate) fn stretched(&mut self, decision: Decision) -> Decision {
+    pub(crate) fn planted_decision(&mut self, decision: Decision) -> Decision {
         let at_limit = matches!(&decision, Decision::Pause(stop) if stop.reason == PauseReason::ContinuationLimit);
         let planted = self.planted(Canary::OneContinuationTooMany);
         match &mut self.goal {
@@ -337,7 +337,7 @@ impl Engine {
     }
 
     /// [`Canary::GoesOnAtLoad`]: a goal that was found held is pursued at once.
-    pub(crate) fn goes_on_at_load(&mut self, out: &mut Vec<Effect>) {
+    pub(crate) fn planted_load(&mut self, out: &mut Vec<Effect>) {
         let held = self
             .goal
             .as_ref()
@@ -350,7 +350,7 @@ impl Engine {
     }
 
     /// [`Canary::GoalOfAnotherBranch`]: where the branch has no goal, the one in memory must be it.
-    pub(crate) fn goal_found(
+    pub(crate) fn planted_goal(
         &self,
         in_memory: Option<Goal>,
         on_branch: Option<Goal>,
@@ -363,7 +363,7 @@ impl Engine {
     }
 
     /// [`Canary::TotalsLeftOut`]: what a continuation says was counted.
-    pub(crate) fn totals_told(&self, goal: &Goal) -> Totals {
+    pub(crate) fn planted_totals(&self, goal: &Goal) -> Totals {
         if self.planted(Canary::TotalsLeftOut) {
             Totals::default()
         } else {
@@ -372,7 +372,7 @@ impl Engine {
     }
 
     /// [`Canary::RawObjective`]: the full message as a sentence.
-    pub(crate) fn bare_message(&self, goal: &Goal, text: String) -> String {
+    pub(crate) fn planted_message(&self, goal: &Goal, text: String) -> String {
         if self.planted(Canary::RawObjective) {
             format!("Work on this until it is done: {}", goal.objective())
         } else {
@@ -381,7 +381,7 @@ impl Engine {
     }
 
     /// [`Canary::RawClaim`]: the audit's prompt with the claim behind it.
-    pub(crate) fn bare_prompt(&self, claim: Option<&str>, mut prompt: String) -> String {
+    pub(crate) fn planted_prompt(&self, claim: Option<&str>, mut prompt: String) -> String {
         if self.planted(Canary::RawClaim)
             && let Some(claim) = claim
         {
@@ -391,7 +391,7 @@ impl Engine {
     }
 
     /// [`Canary::RawObjections`]: the marker with the objections behind it.
-    pub(crate) fn bare_marker(&self, objections: Option<&str>, mut marker: String) -> String {
+    pub(crate) fn planted_marker(&self, objections: Option<&str>, mut marker: String) -> String {
         if self.planted(Canary::RawObjections)
             && let Some(objections) = objections
         {
@@ -401,7 +401,7 @@ impl Engine {
     }
 
     /// [`Canary::AdviceRefused`]: a limit is a limit.
-    pub(crate) fn refuses_advice(&self) -> bool {
+    pub(crate) fn planted_refusal(&self) -> bool {
         let at_limit = match self.goal.as_ref().map(Goal::phase) {
             Some(Phase::Paused(stop)) => matches!(
                 stop.reason,
@@ -413,7 +413,7 @@ impl Engine {
     }
 
     /// [`Canary::ContinuesIntoRetry`]: goes on at the end of a failed request.
-    pub(crate) fn continues_into_retry(&mut self, broken_off: bool, out: &mut Vec<Effect>) {
+    pub(crate) fn planted_restart(&mut self, broken_off: bool, out: &mut Vec<Effect>) {
         if broken_off && self.run_is_the_goals() && self.planted(Canary::ContinuesIntoRetry) {
             self.restart(out);
         }

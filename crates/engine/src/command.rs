@@ -253,7 +253,7 @@ impl Engine {
         if self.users_audit_is_due() {
             return Some(say::audit_is_running());
         }
-        if self.refuses_advice() {
+        if self.planted_refusal() {
             return Some(say::already_pursued());
         }
         if !goal.is_pursuing() || self.waiting.is_some_and(Waiting::is_restart) {

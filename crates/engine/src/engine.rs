@@ -145,7 +145,7 @@ impl Engine {
             ..clocks
         };
         self.fresh_used = 0;
-        if !self.hears_before_the_clock(&event) {
+        if !self.planted_lateness(&event) {
             self.expire(out);
         }
         if self.ends_abort_grace(&event) {

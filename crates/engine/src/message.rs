@@ -25,7 +25,7 @@ impl Engine {
             last_objection: goal.last_objection.as_deref(),
             resumed,
         });
-        let text = self.bare_message(goal, text);
+        let text = self.planted_message(goal, text);
         // The full message carries the objections itself.
         self.objection_owed = false;
         self.message(text, true)
@@ -55,7 +55,7 @@ impl Engine {
             objections,
             token: &token,
         });
-        let text = self.bare_marker(objections, text);
+        let text = self.planted_marker(objections, text);
         self.objection_owed = false;
         self.message(text, false)
     }
@@ -73,7 +73,7 @@ impl Engine {
             tag: goal.tag(),
             seq: goal.totals.continuations,
             full,
-            totals: self.totals_told(goal),
+            totals: self.planted_totals(goal),
             active_ms: goal.active_ms(self.clocks.now),
         }
     }

@@ -161,7 +161,7 @@ impl Engine {
         if idle && !self.planted(Canary::IdleTurnsUncounted) {
             self.stop(Stop::plain(PauseReason::NoProgress), out);
         }
-        self.continues_into_retry(broken_off, out);
+        self.planted_restart(broken_off, out);
     }
 
     /// The settle boundary: decide, and propose.
@@ -256,9 +256,9 @@ impl Engine {
         let run = self.run.as_ref()?;
         let summary = summarise(run, settling);
         let nudge = run.nudge();
-        self.forget_errors();
+        self.planted_streak();
         let decision = self.goal.as_mut()?.settle(&summary);
-        Some((self.stretched(decision), nudge))
+        Some((self.planted_decision(decision), nudge))
     }
 
     fn follow(

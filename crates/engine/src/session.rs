@@ -31,7 +31,7 @@ impl Engine {
         self.newer_version = branch.newer_version;
         self.audits_ever = branch.audits_ever;
         self.last_audit = branch.last_audit;
-        self.goal = self.goal_found(in_memory, branch.goal);
+        self.goal = self.planted_goal(in_memory, branch.goal);
         if let Some(goal) = &self.goal {
             self.generation = self.generation.max(goal.generation());
         }
@@ -46,7 +46,7 @@ impl Engine {
             OpenCause::CoreRestart(restart) => self.core_restarted(&restart, out),
             OpenCause::Start | OpenCause::Tree => {
                 self.tell_what_was_found(branch.audit_lost, out);
-                self.goes_on_at_load(out);
+                self.planted_load(out);
             }
         }
     }

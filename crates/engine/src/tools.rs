@@ -138,7 +138,7 @@ impl Engine {
             record,
             stop,
         } = finished;
-        if self.leaves_unanswered(&record.details.outcome) {
+        if self.planted_silence(&record.details.outcome) {
             return;
         }
         match caller {

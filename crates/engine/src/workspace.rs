@@ -72,7 +72,7 @@ impl Engine {
         out: &mut Vec<Effect>,
     ) {
         let until = self.clocks.now.after(WORKSPACE_MAX_MS);
-        let closes = !self.forgets_to_close(&outcome);
+        let closes = !self.planted_leak(&outcome);
         let Some(audit) = &mut self.audit else { return };
         if audit.before.is_none() {
             return self.finish_audit(outcome, failure, out);
