@@ -1,7 +1,8 @@
 //! What may be typed after `/goal`, and what it means.
 
+use goal_tests::moment::{approval, claim, work};
 use goal_tests::pi::QUIET;
-use goal_tests::{EXECUTOR, Notice, Pi, PiOptions, Reply, Script, Tui};
+use goal_tests::{AUDITOR, EXECUTOR, Notice, Pi, PiOptions, Reply, Script, Steps, Tui, World};
 use serde_json::json;
 
 /// A pi whose executor never finishes its answer, so that a goal stays where it is.
@@ -239,6 +240,29 @@ fn line_breaks_around_the_command_make_it_no_message() {
         assert_eq!(pi.session().ended(), Some("cleared"), "{typed:?}");
         assert!(pi.session().messages("user").is_empty(), "{typed:?}");
     }
+}
+
+/// There pi would not wait for the goal, and its exit status would say that all is well.
+#[test]
+fn line_breaks_around_the_command_are_refused_without_a_user_interface() {
+    for typed in ["/goal\nImplement A", "\n/goal Implement A"] {
+        let world = World::new(stalling());
+        let finished = world.headless(&["-p", typed]);
+        assert_eq!(finished.code, Some(2), "{finished:?}");
+        assert!(finished.stderr.contains("No goal was set"), "{finished:?}");
+        assert!(world.server.requests().is_empty(), "{typed:?}");
+    }
+    let world = World::new(PiOptions::new(Script::new()));
+    let steps = [work(), claim(), Reply::text("That was it.")];
+    world.server.set(EXECUTOR, steps);
+    world.server.set(AUDITOR, Steps::of(approval()));
+    let finished = world.headless(&["-p", "/goal \nImplement A\nand B"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    assert!(
+        world.server.requests()[0]
+            .last_text()
+            .contains("Implement A\nand B")
+    );
 }
 
 #[test]

@@ -15,6 +15,8 @@ import type { EventWire, OpenCauseWire } from "./wire.ts";
 
 const COMMAND_MS = 5_000;
 const CANCEL_MS = 2_000;
+const NOT_A_COMMAND =
+  "No goal was set: without a terminal, /goal must begin the text and a space must follow it; then come the lines.";
 const SETTINGS_FILE = "goal-auditor.json";
 const SETTINGS_PREFIX = "PI_GOAL_";
 const SUBCOMMANDS: Readonly<Record<string, string>> = {
@@ -146,7 +148,12 @@ export default function goalAuditor(pi: ExtensionAPI): void {
     }
   }
 
-  async function rest({ approved, reason }: Release, ctx: ExtensionCommandContext): Promise<void> {
+  async function rest(release: Release, ctx: ExtensionCommandContext): Promise<void> {
+    conclude(release);
+    if (session.alive) await ctx.waitForIdle();
+  }
+
+  function conclude({ approved, reason }: Release): void {
     if (reason !== null) process.stderr.write(`${reason}\n`);
     if (exitStatus === undefined) {
       process.once("exit", (code) => {
@@ -154,14 +161,15 @@ export default function goalAuditor(pi: ExtensionAPI): void {
       });
     }
     exitStatus = approved && exitStatus !== 2 ? 0 : 2;
-    if (session.alive) await ctx.waitForIdle();
   }
 
   // pi knows a command by the space behind its name; a line break there, or blank lines before it, come here.
   pi.on("input", (event, ctx) => {
-    const typed = ctx.hasUI && event.source !== "extension" ? /^\s*\/goal(?=\s)([^]*)$/.exec(event.text) : null;
+    const typed = event.source === "extension" ? null : /^\s*\/goal(?=\s)([^]*)$/.exec(event.text);
     if (!typed) return undefined;
-    setImmediate(() => session.alive && void command(typed[1] ?? "", ctx)); // pi is not idle inside this hook.
+    // pi is not idle inside this hook, and a headless one would not wait for what comes later.
+    if (headless(ctx)) conclude({ approved: false, reason: NOT_A_COMMAND });
+    else setImmediate(() => session.alive && void command(typed[1] ?? "", ctx));
     return { action: "handled" };
   });
   registerEvents(pi, session, core, effects, announce);
