@@ -152,8 +152,7 @@ fn a_second_loss_pauses_the_goal_and_ends_its_run() {
             pi.sidecars().iter().any(|sidecar| sidecar.pid != first)
         });
         let mark = moment.reach(&pi, OBJECTIVE);
-        // The auditor may ask once more in the moment between the core's death and its end.
-        let requests = pi.server().requests_of(EXECUTOR).len();
+        let requests = pi.server().requests().len();
         strike(&pi, Signal::KILL);
         let told = pi.wait_notice(mark, "Goal paused").text;
         assert!(
@@ -168,9 +167,9 @@ fn a_second_loss_pauses_the_goal_and_ends_its_run() {
             "{moment:?}"
         );
         assert_eq!(
-            pi.server().requests_of(EXECUTOR).len(),
+            pi.server().requests().len(),
             requests,
-            "{moment:?}: no request of the agent follows a pause"
+            "{moment:?}: no request follows a pause"
         );
 
         // And the way on works.

@@ -68,14 +68,20 @@ function shell({ cwd, binary, seal, shellPath, shellCommandPrefix }: View): AnyT
 }
 
 /**
- * A seal goes away only because its audit is over, or because the core is lost. The auditor is about to be stopped then:
- * its call waits for that, so that it never asks its model once more in between.
+ * A seal goes away only when its auditor's session is closed, or because the core is lost. The auditor is about to be
+ * stopped then: its call waits for that, so that it never asks its model once more in between.
  */
 async function withSeal<T>(seal: string | null, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  const wait = async (failure: string) => {
+    if (seal !== null && !signal?.aborted && SEAL_GONE.test(failure)) await stopped(signal);
+  };
   try {
-    return await work();
+    const result = await work();
+    // pi's shell returns the failure of a command; the other tools throw theirs.
+    if ((result as { isError?: boolean }).isError) await wait(JSON.stringify(result));
+    return result;
   } catch (error) {
-    if (seal !== null && SEAL_GONE.test(String(error)) && !signal?.aborted) await stopped(signal);
+    await wait(String(error));
     throw error;
   }
 }

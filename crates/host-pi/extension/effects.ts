@@ -168,10 +168,11 @@ export class Effects {
         if (this.#auditor?.audit === effect.audit) this.#auditor.session.prompt(effect.text);
         return;
       case "close_auditor":
-        if (this.#auditor?.audit !== effect.audit) return;
-        this.#auditor.session.close();
-        this.#auditor = undefined;
-        return;
+        if (this.#auditor?.audit === effect.audit) {
+          this.#auditor.session.close();
+          this.#auditor = undefined;
+        }
+        return this.#core().send({ type: "auditor_closed", audit: effect.audit });
       case "notify":
       case "reply":
         return this.tell(effect.level, effect.text);

@@ -69,7 +69,11 @@ model: ModelWire | null,
 /**
  * The working directory.
  */
-cwd: string | null, } | { "type": "session_left" } | { "type": "command", 
+cwd: string | null, } | { "type": "auditor_closed", 
+/**
+ * The audit.
+ */
+audit: number, } | { "type": "session_left" } | { "type": "command", 
 /**
  * What follows `/goal`.
  */

@@ -29,7 +29,7 @@ const WRITING_TOOLS: [&str; 2] = ["write", "edit"];
 #[must_use]
 pub fn event(wire: EventWire, config_path: Option<&str>) -> Option<Event> {
     Some(match wire {
-        EventWire::Hello { .. } | EventWire::Ping => return None,
+        EventWire::Hello { .. } | EventWire::Ping | EventWire::AuditorClosed { .. } => return None,
         wire @ EventWire::SessionOpened { .. } => return session_opened(wire),
         EventWire::SessionLeft => Event::SessionLeft,
         EventWire::Command { text, host } => Event::Command(Command {

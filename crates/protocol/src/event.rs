@@ -56,6 +56,12 @@ pub enum EventWire {
         #[serde(default)]
         cwd: Option<String>,
     },
+    /// The auditor's session of that audit is closed: nothing of it runs any more, or asks.
+    AuditorClosed {
+        /// The audit.
+        #[ts(type = "number")]
+        audit: u64,
+    },
     /// The session is being left (`session_shutdown`).
     SessionLeft,
     /// `/goal …` was typed. Awaited.

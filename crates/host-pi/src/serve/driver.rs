@@ -181,6 +181,9 @@ impl Driver {
             link.probe(cwd);
             link.places.cwd = Some(PathBuf::from(cwd));
         }
+        if let EventWire::AuditorClosed { audit } = &wire {
+            link.workspaces.closed(*audit);
+        }
         if let EventWire::Command { host, .. } = &wire {
             link.places.session = host.session_file.as_ref().map(PathBuf::from);
         }
@@ -247,8 +250,6 @@ impl Driver {
         for effect in effects {
             if let Effect::PrepareAudit(order) = effect {
                 link.workspaces.prepare((**order).clone());
-            } else if let Effect::CloseAuditor { audit } = effect {
-                link.workspaces.close(*audit);
             } else if let Effect::InspectWorkspace { audit, whole } = effect {
                 events.extend(link.workspaces.inspect(*audit, *whole));
             } else if let Effect::WriteReport { path, goal } = effect {

@@ -31,7 +31,7 @@ const REQUIRE: &str = "require";
 enum Job {
     Probe(SealOptions),
     Prepare(PrepareAudit, SealOptions),
-    Inspect(u64, Held, bool),
+    Inspect(u64, Arc<Fingerprint>, bool),
 }
 
 /// What it found out.
@@ -48,15 +48,9 @@ pub(crate) enum Found {
 /// An audit that may begin.
 #[derive(Debug)]
 pub(crate) struct Ready {
-    held: Held,
-    rung: Rung,
-}
-
-/// What is held for one audit.
-#[derive(Debug)]
-struct Held {
     before: Arc<Fingerprint>,
     seal: Option<Seal>,
+    rung: Rung,
 }
 
 /// A running seal. Its socket file goes with it, however it ends.
@@ -71,7 +65,10 @@ struct Seal {
 pub(crate) struct Workspaces {
     jobs: Option<Sender<Job>>,
     agent_dir: Option<PathBuf>,
-    held: BTreeMap<u64, Held>,
+    /// How the workspace was before each audit that is not over.
+    before: BTreeMap<u64, Arc<Fingerprint>>,
+    /// Seals whose auditor may still have a command in them.
+    seals: BTreeMap<u64, Seal>,
 }
 
 impl Workspaces {
@@ -87,7 +84,8 @@ impl Workspaces {
         Self {
             jobs: started.is_ok().then_some(jobs),
             agent_dir,
-            held: BTreeMap::new(),
+            before: BTreeMap::new(),
+            seals: BTreeMap::new(),
         }
     }
 
@@ -99,16 +97,17 @@ impl Workspaces {
     /// Looks at the workspace and seals it.
     pub(crate) fn prepare(&mut self, order: PrepareAudit) {
         // There is one audit at a time; what one that was broken off left is let go.
-        self.held.clear();
+        self.before.clear();
+        self.seals.clear();
         let options = self.options(&order.workspace, &order.sandbox);
         self.ask(Job::Prepare(order, options));
     }
 
     /// Looks at the workspace again; with every file's content if the record shall hold for this
-    /// tree. What was held for the audit is let go.
+    /// tree.
     pub(crate) fn inspect(&mut self, audit: u64, whole: bool) -> Option<Event> {
-        if let Some(held) = self.held.remove(&audit) {
-            self.ask(Job::Inspect(audit, held, whole));
+        if let Some(before) = self.before.remove(&audit) {
+            self.ask(Job::Inspect(audit, before, whole));
             return None;
         }
         let inspection = Err("the workspace was not looked at before the audit".to_owned());
@@ -117,14 +116,14 @@ impl Workspaces {
 
     /// Nothing is held for this audit any more.
     pub(crate) fn let_go(&mut self, audit: u64) {
-        self.held.remove(&audit);
+        self.before.remove(&audit);
+        self.closed(audit);
     }
 
-    /// The auditor's session is over: the seal goes, and everything that ran in it.
-    pub(crate) fn close(&mut self, audit: u64) {
-        if let Some(held) = self.held.get_mut(&audit) {
-            held.seal = None;
-        }
+    /// The auditor's session is over: the seal goes, and everything that ran in it. Not earlier: a
+    /// command that ends of it would be one more result to an auditor that has not been stopped.
+    pub(crate) fn closed(&mut self, audit: u64) {
+        self.seals.remove(&audit);
     }
 
     /// The event for what was found.
@@ -143,16 +142,14 @@ impl Workspaces {
                 prepared: Err(why),
             },
             Found::Ready(audit, Ok(ready)) => {
-                let Ready { held, rung } = *ready;
+                let Ready { before, seal, rung } = *ready;
                 let prepared = Box::new(Prepared {
                     rung,
-                    seal: held
-                        .seal
-                        .as_ref()
-                        .map(|seal| seal.socket.display().to_string()),
-                    before: Some(summary(&held.before, false)),
+                    seal: seal.as_ref().map(|seal| seal.socket.display().to_string()),
+                    before: Some(summary(&before, false)),
                 });
-                self.held.insert(audit, held);
+                self.before.insert(audit, before);
+                self.seals.extend(seal.map(|seal| (audit, seal)));
                 Event::AuditPrepared {
                     audit,
                     prepared: Ok(prepared),
@@ -202,7 +199,7 @@ fn work(todo: &Receiver<Job>, done: &UnboundedSender<Incoming>) {
         let found = match job {
             Job::Probe(options) => Found::Probe(probe_here(&options)),
             Job::Prepare(order, options) => Found::Ready(order.audit, prepare(&order, &options)),
-            Job::Inspect(audit, held, whole) => Found::Inspected(audit, inspect(&held, whole)),
+            Job::Inspect(audit, before, whole) => Found::Inspected(audit, inspect(&before, whole)),
         };
         if done.send(Incoming::Found(found)).is_err() {
             return;
@@ -233,20 +230,18 @@ fn prepare(order: &PrepareAudit, options: &SealOptions) -> Result<Box<Ready>, St
         Err(_) => (None, Rung::Fingerprint),
     };
     Ok(Box::new(Ready {
-        held: Held {
-            before: Arc::new(before),
-            seal,
-        },
+        before: Arc::new(before),
+        seal,
         rung,
     }))
 }
 
-fn inspect(held: &Held, whole: bool) -> Result<Box<Inspection>, String> {
-    let now = fingerprint::take_after(&held.before).map_err(in_words)?;
-    let mut changes = fingerprint::compare(&held.before, &now);
+fn inspect(before: &Arc<Fingerprint>, whole: bool) -> Result<Box<Inspection>, String> {
+    let now = fingerprint::take_after(before).map_err(in_words)?;
+    let mut changes = fingerprint::compare(before, &now);
     let forgiven = changes.take_by_products();
     let after = if whole {
-        let taken = fingerprint::take(&held.before.root, Content::All).map_err(in_words)?;
+        let taken = fingerprint::take(&before.root, Content::All).map_err(in_words)?;
         summary(&taken, true)
     } else {
         summary(&now, false)

@@ -57,7 +57,7 @@ mod linux {
     use serde_json::{Value, json};
 
     use crate::shim::{Shim, TOKEN, binary, wait_for};
-    use crate::{command, opened};
+    use crate::{command, effect, opened, pursuing};
 
     /// Some user who is not root.
     const NOBODY: u32 = 65_534;
@@ -120,6 +120,40 @@ mod linux {
 
     fn is_root() -> bool {
         fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+    }
+
+    /// Otherwise a command that runs in it ends with an error, and the auditor asks its model once more
+    /// before it is stopped.
+    #[test]
+    fn a_seal_stands_until_the_auditors_session_is_closed() {
+        let workspace = tempfile::tempdir().expect("a folder");
+        let mut core = binary();
+        core.env_remove("PI_GOAL_AUDITOR_SANDBOX");
+        let mut shim = Shim::of(core);
+        shim.greet(None);
+        let mut shim = pursuing(shim);
+        shim.tell(json!({
+            "type": "tool_invoked", "callId": "c", "tool": "update_goal", "status": "complete", "turn": 1,
+            "cwd": workspace.path(),
+        }));
+        let opened = shim.wait_for("open_auditor");
+        let opened = effect(&opened, "open_auditor");
+        let audit = &opened["audit"];
+        let seal = opened["seal"].as_str().expect("a seal").to_owned();
+        let seal_stands = || {
+            let mut client = Command::new(env!("CARGO_BIN_EXE_goal-auditor"));
+            client.args(["audit-exec", "--join", &seal, "--", "true"]);
+            let output = client.current_dir(workspace.path()).output();
+            output.expect("the binary").status.success()
+        };
+        shim.tell(json!({"type": "auditor", "audit": audit, "event": {"type": "opened"}}));
+        let effects = shim.ask(command("pause"));
+        assert_eq!(&effect(&effects, "close_auditor")["audit"], audit);
+        shim.ask(json!({"type": "ping"}));
+        assert!(seal_stands());
+
+        shim.ask(json!({"type": "auditor_closed", "audit": audit}));
+        assert!(!seal_stands());
     }
 
     #[test]

@@ -70,6 +70,7 @@ pub(crate) fn events() -> Vec<Value> {
         json!({"type": "compaction_ended", "cancelled": false, "runGoesOn": true, "idle": false,
             "fullMessagePresent": true}),
         json!({"type": "model_selected", "model": {"provider": "p", "id": "x"}}),
+        json!({"type": "auditor_closed", "audit": 9}),
     ];
     let of_auditor = auditor
         .into_iter()
@@ -116,12 +117,13 @@ fn the_samples_leave_no_event_out() {
         EventWire::ModelSelected { .. } => 20,
         EventWire::Auditor { .. } => 21,
         EventWire::Edited { .. } => 22,
+        EventWire::AuditorClosed { .. } => 23,
     };
     let seen: BTreeSet<i32> = events()
         .into_iter()
         .map(|sample| name(&serde_json::from_value(sample).expect("an event")))
         .collect();
-    assert_eq!(seen, (0..=22).collect());
+    assert_eq!(seen, (0..=23).collect());
 }
 
 #[test]
@@ -171,11 +173,12 @@ fn an_event_without_a_field_that_decides_is_an_error() {
 }
 
 #[test]
-fn only_the_lines_about_the_wire_itself_are_no_event_of_the_engine() {
+fn only_the_lines_for_the_driver_are_no_event_of_the_engine() {
     for sample in events() {
-        let about_the_wire = matches!(sample["type"].as_str(), Some("hello" | "ping"));
+        let kind = sample["type"].as_str();
+        let for_the_driver = matches!(kind, Some("hello" | "ping" | "auditor_closed"));
         let wire = serde_json::from_value(sample).expect("an event");
-        assert_eq!(event(wire, None).is_none(), about_the_wire);
+        assert_eq!(event(wire, None).is_none(), for_the_driver);
     }
 }
 
