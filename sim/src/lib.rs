@@ -3,18 +3,23 @@
 //! A [`Script`] says what each model answers, step by step. [`ModelServer`] plays it behind an
 //! OpenAI-compatible endpoint, so that the real pi can be driven without a real model, and records
 //! every request. A [`Scenario`] is a script one can read: a TOML file with an objective, the steps
-//! of the models and the outcome that is expected.
+//! of the models, what user and host do, and the [`GoalEvent`]s that are expected. What its models
+//! do to files is computable: see [`workspace`].
 //!
 //! Only [`server`] knows sockets, tokio and the passing of time; everything else here is plain data.
 
+pub mod goal_event;
 pub mod reply;
 pub mod request;
 pub mod scenario;
 pub mod script;
 pub mod server;
+pub mod workspace;
 
+pub use goal_event::GoalEvent;
 pub use reply::{Drip, End, Hold, Reply, ToolCall, Usage};
 pub use request::{Message, Request};
-pub use scenario::{Expectation, Scenario, ScenarioError};
+pub use scenario::{Observed, Scenario, ScenarioError};
 pub use script::{AUDITOR, EXECUTOR, Script, Steps};
 pub use server::{Exchange, Fate, ModelServer, WaitError};
+pub use workspace::Workspace;

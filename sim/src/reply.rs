@@ -20,6 +20,8 @@ pub struct Reply {
     pub thinking: String,
     /// Visible text, streamed after the reasoning.
     pub text: String,
+    /// So many further words behind the text, to fill the context.
+    pub filler_words: usize,
     /// Tool calls, streamed after the text.
     pub calls: Vec<ToolCall>,
     /// How the answer ends.
@@ -232,6 +234,11 @@ impl Reply {
     pub fn held_before_end(mut self, gate: &str) -> Self {
         self.hold = Some(Hold::BeforeEnd(gate.to_owned()));
         self
+    }
+
+    /// The visible text as it is streamed: `text`, and the filler behind it.
+    pub fn whole_text(&self) -> String {
+        format!("{}{}", self.text, " word".repeat(self.filler_words))
     }
 
     /// The word for `finish_reason`, or `None` where the stream has none.

@@ -35,7 +35,7 @@ enum Rest {
     /// asks too often. Both must be loud.
     #[default]
     Refuse,
-    Repeat(Reply),
+    Repeat(Box<Reply>),
     Choose(Chooser),
 }
 
@@ -134,14 +134,14 @@ impl Steps {
 
     /// After the listed answers, this one for ever.
     pub fn then_repeat(mut self, reply: Reply) -> Self {
-        self.rest = Rest::Repeat(reply);
+        self.rest = Rest::Repeat(Box::new(reply));
         self
     }
 
     /// After the listed answers, the last of them for ever.
     pub fn repeat_last(mut self) -> Self {
         if let Some(last) = self.queue.pop_back() {
-            self.rest = Rest::Repeat(last);
+            self.rest = Rest::Repeat(Box::new(last));
         }
         self
     }
@@ -159,7 +159,7 @@ impl Steps {
         }
         match &mut self.rest {
             Rest::Refuse => Reply::status(400, exhausted(request)),
-            Rest::Repeat(reply) => reply.clone(),
+            Rest::Repeat(reply) => reply.as_ref().clone(),
             Rest::Choose(choose) => choose(request),
         }
     }

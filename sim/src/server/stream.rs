@@ -101,7 +101,7 @@ async fn send_content(chunks: &Chunks, reply: &Reply, sender: &Sender) -> Result
     for piece in pieces(&reply.thinking, reply.drip) {
         send_slowly(sender, chunks.thinking(&piece), reply.drip).await?;
     }
-    for piece in pieces(&reply.text, reply.drip) {
+    for piece in pieces(&reply.whole_text(), reply.drip) {
         send_slowly(sender, chunks.text(&piece), reply.drip).await?;
     }
     for (index, call) in reply.calls.iter().enumerate() {

@@ -31,9 +31,10 @@ fn main() -> ExitCode {
     let options = PiOptions::new(scenario.script()).loading(Loading::Installed);
     let mut world = World::new(options);
     world.keep();
-    introduce(&world, &scenario);
+    let objective = scenario.objective.expect("the demonstration has a goal");
+    introduce(&world, &objective);
 
-    let prompt = format!("/goal {}", scenario.objective);
+    let prompt = format!("/goal {objective}");
     let finished = world.stream(&["--mode", "json", &prompt], tell);
 
     conclude(&world, finished.code, &finished.stderr);
@@ -45,7 +46,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn introduce(world: &World, scenario: &Scenario) {
+fn introduce(world: &World, objective: &str) {
     println!("{BOLD}goal-auditor, on the real pi with scripted models{BOLD:#}");
     row("home", world.home());
     row("workspace", world.workspace());
@@ -54,7 +55,7 @@ fn introduce(world: &World, scenario: &Scenario) {
         &world.agent_dir().join("extensions/goal-auditor"),
     );
     println!();
-    println!("{CYAN}user   {CYAN:#} /goal {}", scenario.objective);
+    println!("{CYAN}user   {CYAN:#} /goal {objective}");
 }
 
 /// One line for each event of pi that a person would want to see.
