@@ -67,6 +67,7 @@ impl Running {
             cause: OpenCause::Start,
             branch: Recovered::default(),
             has_ui: true,
+            terminal: true,
             cwd: None,
             model: Some(model()),
         })));

@@ -72,7 +72,7 @@ fn a_goal_at_rest_draws_nothing() {
     let tui = terminal(Script::new().executor(Reply::text("Hm?")), 80);
     tui.submit("/goal Write a poem");
     tui.wait_screen("■ goal paused (no progress)");
-    let before = tui.wait_until("rest", |screen| !screen.contains("Working"));
+    let before = tui.wait_screen("What next?");
     let changed = || Some(tui.screen()).filter(|screen| *screen != before);
     assert_eq!(poll(Duration::from_millis(2_500), changed), None);
 }

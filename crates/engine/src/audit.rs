@@ -368,6 +368,7 @@ impl Engine {
         AuditRecord {
             tag: audit.tag.clone(),
             number: self.audits_ever,
+            by_user: audit.caller == Caller::User,
             details: AuditDetails {
                 outcome,
                 model: audit.gate.model.clone(),
@@ -465,6 +466,7 @@ impl Engine {
         let record = AuditRecord {
             tag: goal.tag(),
             number: self.audits_ever.saturating_add(1),
+            by_user: false,
             details: AuditDetails {
                 outcome: AuditOutcome::Failed(FailureKind::CoreLost),
                 model: goal.gate().model.clone(),

@@ -187,7 +187,7 @@ impl Engine {
             return self.stop_users_audit(out);
         }
         if self.pursued().is_none() {
-            let text = say::nothing_to_pause(self.goal.as_ref());
+            let text = say::nothing_to_pause(self.goal.as_ref(), self.asker());
             return self.reply(Level::Info, text, out);
         }
         let ends_run = self.goals_run_goes_on() && !self.planted(Canary::PauseLeavesRun);
@@ -196,7 +196,7 @@ impl Engine {
         out.extend(ends_run.then_some(Effect::EndRun));
     }
 
-    fn clear_command(&mut self, out: &mut Vec<Effect>) {
+    pub(crate) fn clear_command(&mut self, out: &mut Vec<Effect>) {
         let Some(goal) = &self.goal else {
             let text = if self.newer_version {
                 say::newer_version()
@@ -224,7 +224,7 @@ impl Engine {
         self.end(ended, out);
     }
 
-    fn resume_command(&mut self, host: &HostFacts, out: &mut Vec<Effect>) {
+    pub(crate) fn resume_command(&mut self, host: &HostFacts, out: &mut Vec<Effect>) {
         if let Some(why) = self.nothing_to_resume(host) {
             return self.refuse_start(why, "", out);
         }

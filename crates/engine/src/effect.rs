@@ -44,6 +44,13 @@ pub enum Effect {
         /// The record shall hold for this tree: every file's content counts.
         whole: bool,
     },
+    /// Add tokens to the session's totals that no answer of a tool carries.
+    CountUsage {
+        /// Whose tokens.
+        model: ModelRef,
+        /// How many, and what they cost.
+        usage: Usage,
+    },
     /// Open an auditor session and prompt it.
     OpenAuditor(Box<OpenAuditor>),
     /// Prompt the open auditor session again.
@@ -81,6 +88,22 @@ pub enum Effect {
         title: String,
         /// The text to begin with.
         text: String,
+    },
+    /// Show the ways on from a goal's stop as a choice, in place of an editor that is empty and not
+    /// typed into; report with [`crate::Event::Chosen`]. Where it cannot be shown so, not now is the
+    /// answer.
+    Offer {
+        /// Names the offer.
+        ticket: u64,
+        /// How the goal stands.
+        title: String,
+        /// What can be chosen, best first.
+        options: Vec<OfferedWay>,
+    },
+    /// Take an offer back: what it offers is no longer how things are.
+    Withdraw {
+        /// The offer.
+        ticket: u64,
     },
     /// Write the session's report into a file; the driver's own work. Answered by
     /// [`crate::Event::ReportWritten`].
@@ -215,6 +238,8 @@ pub struct AuditRecord {
     pub tag: GoalTag,
     /// Number over the goal's whole life.
     pub number: u32,
+    /// The user asked for it; no call of the agent waits for it.
+    pub by_user: bool,
     /// Outcome, model, calls, report.
     pub details: AuditDetails,
     /// The auditor's thinking level, if set by the gate.
@@ -328,6 +353,30 @@ pub struct Notice {
     pub level: Level,
     /// The text, safe to display.
     pub text: String,
+}
+
+/// One line of an offer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfferedWay {
+    /// What it does.
+    pub way: WayOn,
+    /// Its words.
+    pub label: String,
+}
+
+/// A way on from a goal's stop. Each but the last does what the typed command does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WayOn {
+    /// `/goal resume`.
+    Resume,
+    /// `/goal edit`.
+    Edit,
+    /// `/goal accept`.
+    Accept,
+    /// `/goal clear`.
+    Clear,
+    /// Leave it as it is; also the answer of who gives none.
+    NotNow,
 }
 
 /// An audit in flight, as it stands at the moment of the effect.

@@ -11,6 +11,7 @@ use crate::command::OpenQuestion;
 use crate::deadline::{ABORT_GRACE_MS, Deadline, Deadlines};
 use crate::effect::{Effect, Level, Notice, Rung, SavedGoal, StatusView};
 use crate::event::{Event, LastAudit};
+use crate::offer::Offers;
 use crate::run::{OpenProposal, Run};
 use crate::say;
 use crate::settings::Settings;
@@ -60,6 +61,7 @@ pub struct Engine {
     /// The user has been told of it.
     pub(crate) sandbox_told: bool,
     pub(crate) questions: Vec<OpenQuestion>,
+    pub(crate) offers: Offers,
     pub(crate) deadlines: Deadlines,
     /// The next continuation owes the executor the auditor's objections.
     pub(crate) objection_owed: bool,
@@ -80,6 +82,8 @@ pub struct Engine {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Host {
     pub(crate) has_ui: bool,
+    /// The user sits at a terminal.
+    pub(crate) terminal: bool,
     pub(crate) model: Option<ModelRef>,
     /// Between `RunStarted` and `RunSettled`.
     pub(crate) running: bool,
@@ -123,6 +127,7 @@ impl Engine {
             sandbox: None,
             sandbox_told: false,
             questions: Vec::new(),
+            offers: Offers::default(),
             deadlines: Deadlines::default(),
             objection_owed: false,
             reminded: false,
@@ -154,6 +159,7 @@ impl Engine {
         self.dispatch(event, out);
         self.release_headless(out);
         self.show_status(out);
+        self.keep_offer(out);
     }
 
     /// The next moment the engine wants to be woken at, and why.
@@ -179,6 +185,7 @@ impl Engine {
             Event::Edited { ticket, text, host } => {
                 self.edited(ticket, text.as_deref(), &host, out);
             }
+            Event::Chosen { ticket, way, host } => self.chosen(ticket, way, &host, out),
             Event::ReportWritten(written) => self.report_written(written, out),
             Event::ToolsChecked { active } => self.tools_checked(active, out),
             Event::RunStarted => self.run_started(),
@@ -225,6 +232,7 @@ impl Engine {
                 Event::Command(_)
                     | Event::Confirmed { .. }
                     | Event::Edited { .. }
+                    | Event::Chosen { .. }
                     | Event::RunStarted
                     | Event::UserMessage
                     | Event::Interrupt
@@ -267,13 +275,14 @@ impl Engine {
     /// What every pause brings with it, once the goal is paused.
     fn after_pause(&mut self, out: &mut Vec<Effect>) {
         self.reminded = false;
+        self.offers.fall_due();
         if !self.planted(Canary::PauseNotSaved) {
             self.save(out);
         }
         if let Some(text) = self
             .goal
             .as_ref()
-            .and_then(|goal| say::stopped(goal, self.last_audit.as_ref()))
+            .and_then(|goal| say::stopped(goal, self.last_audit.as_ref(), self.asker()))
         {
             if let Some(headless) = &mut self.headless {
                 headless.reason = Some(text);
@@ -285,6 +294,15 @@ impl Engine {
             }
         }
         out.extend(self.stopped_by_itself().then_some(Effect::Ring));
+    }
+
+    /// Who reads the texts.
+    pub(crate) const fn asker(&self) -> say::Asker {
+        if self.host.has_ui {
+            say::Asker::Person
+        } else {
+            say::Asker::Script
+        }
     }
 
     fn stopped_by_itself(&self) -> bool {

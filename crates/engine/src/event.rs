@@ -3,7 +3,7 @@
 use goal_audit::AuditorEvent;
 use goal_state::{Goal, GoalTag, ModelRef};
 
-use crate::effect::{Rung, WorkspaceSummary};
+use crate::effect::{Rung, WayOn, WorkspaceSummary};
 use crate::settings::Settings;
 
 /// Something that happened on the host. The host reports facts; the engine decides.
@@ -32,6 +32,15 @@ pub enum Event {
         ticket: u64,
         /// The text as saved; `None` if it was cancelled.
         text: Option<String>,
+        /// The host at that moment.
+        host: HostFacts,
+    },
+    /// The user answered an offer of [`crate::Effect::Offer`].
+    Chosen {
+        /// The offer's ticket.
+        ticket: u64,
+        /// What was chosen; no answer is [`WayOn::NotNow`].
+        way: WayOn,
         /// The host at that moment.
         host: HostFacts,
     },
@@ -148,6 +157,8 @@ pub struct SessionOpened {
     pub branch: Recovered,
     /// Whether the host has a terminal or another user interface.
     pub has_ui: bool,
+    /// Whether that is a terminal, where a person sees what is shown and can choose.
+    pub terminal: bool,
     /// The host's model.
     pub model: Option<ModelRef>,
     /// The host's working directory.

@@ -16,7 +16,7 @@
 //! # Where to start reading
 //! [`Engine`] and its dispatch; then `run` (a run and its settle boundary), `tools` (calls of
 //! `get_goal` and `update_goal`), `audit` (an audit in flight), `command` and `steer`
-//! (`/goal …`).
+//! (`/goal …`), `offer` (the same as a choice).
 
 mod audit;
 mod canary;
@@ -28,6 +28,7 @@ mod event;
 mod message;
 mod model;
 mod model_error;
+mod offer;
 mod run;
 mod say;
 mod session;
@@ -44,8 +45,8 @@ pub use command::file_named;
 pub use deadline::Deadline;
 pub use effect::{
     AuditDetails, AuditRecord, Effect, GoalFacts, GoalMessage, Level, LiveAudit, MessageDetails,
-    Mood, Notice, OpenAuditor, PrepareAudit, Proposal, Rung, SavedGoal, StatusView, ToolAnswer,
-    WorkspaceSummary,
+    Mood, Notice, OfferedWay, OpenAuditor, PrepareAudit, Proposal, Rung, SavedGoal, StatusView,
+    ToolAnswer, WayOn, WorkspaceSummary,
 };
 pub use engine::{Clocks, Engine};
 pub use event::{

@@ -299,7 +299,7 @@ impl Engine {
             goal.pause(bounded(stop), now);
             let active_ms = goal.active_ms(now);
             let goal = goal.clone();
-            let text = say::stopped(&goal, self.last_audit.as_ref());
+            let text = say::stopped(&goal, self.last_audit.as_ref(), self.asker());
             let saved = SavedGoal::Present {
                 goal: Box::new(goal),
                 active_ms,
@@ -340,6 +340,7 @@ impl Engine {
         if paused {
             self.disarm();
             self.reminded = false;
+            self.offers.fall_due();
             // What was saved between question and answer may lie on either side of the pause.
             let crossed = self.saved != open.saved_before;
             self.saved = open.saved.filter(|_| !crossed);
@@ -347,7 +348,7 @@ impl Engine {
             let text = self
                 .goal
                 .as_ref()
-                .and_then(|goal| say::stopped(goal, self.last_audit.as_ref()));
+                .and_then(|goal| say::stopped(goal, self.last_audit.as_ref(), self.asker()));
             if let Some(headless) = &mut self.headless {
                 headless.reason = text;
             }
@@ -508,7 +509,7 @@ impl Engine {
         let users_own = self.run.as_ref().is_none_or(|run| run.tag.is_none());
         (users_own && !self.reminded).then(|| Notice {
             level: Level::Info,
-            text: say::still_resting(goal),
+            text: say::still_resting(goal, self.asker()),
         })
     }
 }

@@ -10,7 +10,7 @@ use goal_state::{
     Stop,
 };
 
-use crate::effect::{AuditRecord, Rung};
+use crate::effect::{AuditRecord, Rung, WayOn};
 use crate::engine::Engine;
 use crate::event::{FileTrouble, Inspection, LastAudit};
 use crate::status::Doing;
@@ -22,8 +22,14 @@ const QUOTE_MAX_CHARS: usize = 1_200;
 /// Columns of one line of a quote.
 const LINE_COLUMNS: usize = 300;
 
-/// The way on that works from every stop.
-const WAYS_ON: &str = "/goal resume goes on, /goal clear drops the goal.";
+/// Who reads what can be done: editing and accepting need a person who can answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// Someone at a user interface.
+    Person,
+    /// A script.
+    Script,
+}
 
 fn objective(goal: &Goal) -> String {
     for_display(goal.objective(), OBJECTIVE_COLUMNS)
@@ -42,19 +48,32 @@ fn line(text: &str) -> String {
 }
 
 /// The text of a paused goal's stop; `None` while it is not paused.
-pub(crate) fn stopped(goal: &Goal, last_audit: Option<&LastAudit>) -> Option<String> {
+pub(crate) fn stopped(goal: &Goal, last_audit: Option<&LastAudit>, asker: Asker) -> Option<String> {
     let Phase::Paused(stop) = goal.phase() else {
         return None;
     };
+    let what = what_happened_in_words(stop, goal, last_audit, quote);
+    let remedy = remedy(stop).map(|text| format!("{text}\n"));
+    Some(format!(
+        "{what}\n{}{}",
+        remedy.unwrap_or_default(),
+        ways_on(goal, asker)
+    ))
+}
+
+fn what_happened_in_words(
+    stop: &Stop,
+    goal: &Goal,
+    last_audit: Option<&LastAudit>,
+    quote: fn(&str) -> String,
+) -> String {
     let what = what_happened(stop, goal, last_audit);
     let quoted = stop
         .detail
         .as_deref()
         .filter(|_| quotes_detail(&stop.reason));
-    let quoted = quoted
-        .map(|text| format!("\n{}", quote(text)))
-        .unwrap_or_default();
-    Some(format!("Goal paused: {what}{quoted}\n{}", way_on(stop)))
+    let quoted = quoted.map(|text| format!("\n{}", quote(text)));
+    format!("Goal paused: {what}{}", quoted.unwrap_or_default())
 }
 
 const fn quotes_detail(reason: &PauseReason) -> bool {
@@ -197,39 +216,97 @@ fn audit_failure_words(kind: &str) -> &'static str {
     }
 }
 
-fn way_on(stop: &Stop) -> String {
-    match &stop.reason {
-        PauseReason::ModelErrors(ModelErrorKind::ContextOverflow) => {
-            "Run /compact, then /goal resume; or /goal clear drops the goal.".to_owned()
-        }
+/// What has to be done, or should be, before a stopped goal goes on.
+fn remedy(stop: &Stop) -> Option<&'static str> {
+    Some(match &stop.reason {
+        PauseReason::ModelErrors(ModelErrorKind::ContextOverflow) => "Run /compact first.",
         PauseReason::ModelErrors(ModelErrorKind::Authentication) => {
-            format!("Log in with /login or choose another model with /model. {WAYS_ON}")
+            "Log in with /login or choose another model with /model."
         }
         PauseReason::ModelErrors(ModelErrorKind::Quota | ModelErrorKind::UnknownModel) => {
-            format!("Choose another model with /model, or settle it with the provider. {WAYS_ON}")
+            "Choose another model with /model, or settle it with the provider."
         }
-        PauseReason::Rejections | PauseReason::AuditLimit => format!(
+        PauseReason::Rejections | PauseReason::AuditLimit => {
             "Look at the objections; tell the agent what it misses, or set another auditor in \
-             goal-auditor.json. {WAYS_ON}"
-        ),
-        PauseReason::AuditFailures(kind) => format!("{} {WAYS_ON}", audit_failure_advice(kind)),
+             goal-auditor.json."
+        }
+        PauseReason::AuditFailures(kind) => audit_failure_advice(kind),
         PauseReason::NoProgress | PauseReason::Repetition => {
-            format!("Answer its question or say what to try next. {WAYS_ON}")
+            "Answer its question or say what to try next."
         }
         PauseReason::ToolsOff => {
-            format!(
-                "Start pi without a --tools list that leaves them out, or turn off the extension that \
-                 deactivates them. {WAYS_ON}"
-            )
+            "Start pi without a --tools list that leaves them out, or turn off the extension that \
+             deactivates them."
         }
-        PauseReason::CoreLost => format!("If it happens again, run /reload. {WAYS_ON}"),
-        PauseReason::ContinuationLimit => {
-            format!("Look at what it has done so far; resuming counts anew. {WAYS_ON}")
-        }
+        PauseReason::CoreLost => "If it happens again, run /reload.",
+        PauseReason::ContinuationLimit => "Look at what it has done so far; resuming counts anew.",
         PauseReason::User
         | PauseReason::Aborted
-        | PauseReason::ModelErrors(ModelErrorKind::Transient) => WAYS_ON.to_owned(),
-    }
+        | PauseReason::ModelErrors(ModelErrorKind::Transient) => return None,
+    })
+}
+
+/// The commands that fit a goal at rest as it stands, in one line.
+fn ways_on(goal: &Goal, asker: Asker) -> String {
+    let Fitting { change, why } = fitting(goal.phase());
+    let person = change && asker == Asker::Person;
+    let ways = [
+        (true, "/goal resume goes on"),
+        (person, "/goal edit changes the objective"),
+        (person, "/goal accept takes the work as it is"),
+        (true, "/goal clear drops the goal"),
+        (why, "/goal why tells it all"),
+    ];
+    let fit = ways.iter().filter(|(fits, _)| *fits).map(|(_, way)| *way);
+    format!("{}.", fit.collect::<Vec<_>>().join(", "))
+}
+
+/// Which commands are to the point besides going on and dropping the goal.
+struct Fitting {
+    /// Another objective, or the user's own judgement, may be the answer.
+    change: bool,
+    /// There is more to read than the stop's text shows.
+    why: bool,
+}
+
+const fn fitting(phase: &Phase) -> Fitting {
+    let (change, why) = match phase {
+        Phase::Paused(stop) => match &stop.reason {
+            PauseReason::Rejections | PauseReason::AuditFailures(_) | PauseReason::AuditLimit => {
+                (true, true)
+            }
+            PauseReason::User
+            | PauseReason::Aborted
+            | PauseReason::NoProgress
+            | PauseReason::Repetition
+            | PauseReason::ContinuationLimit => (true, false),
+            PauseReason::ModelErrors(_) | PauseReason::ToolsOff | PauseReason::CoreLost => {
+                (false, false)
+            }
+        },
+        Phase::Held | Phase::Pursuing => (true, false),
+    };
+    Fitting { change, why }
+}
+
+/// The title of a choice of ways on.
+pub(crate) fn offer_title(goal: &Goal) -> String {
+    format!(
+        "The goal is {}. What next?",
+        state_in_short(goal, Doing::Working)
+    )
+}
+
+/// A line of that choice.
+pub(crate) fn offered_way(way: WayOn) -> String {
+    let words = match way {
+        WayOn::Resume => "Resume the goal",
+        WayOn::Edit => "Edit the objective",
+        WayOn::Accept => "Accept the work as it is",
+        WayOn::Clear => "Clear the goal",
+        WayOn::NotNow => "Not now",
+    };
+    words.to_owned()
 }
 
 fn audit_failure_advice(kind: &str) -> &'static str {
@@ -255,11 +332,11 @@ pub(crate) const DEAD_CALLS_END: &str =
     "The goal tools were called several times in a row although they could do nothing.";
 
 /// The same for the user.
-pub(crate) fn dead_calls_ended_the_run(goal: Option<&Goal>) -> String {
+pub(crate) fn dead_calls_ended_the_run(goal: Option<&Goal>, asker: Asker) -> String {
     let way = match goal {
-        None => "No goal is set; /goal and a text sets one.",
-        Some(goal) if goal.is_pursuing() => "The goal as it is now starts by itself.",
-        Some(_) => WAYS_ON,
+        None => "No goal is set; /goal and a text sets one.".to_owned(),
+        Some(goal) if goal.is_pursuing() => "The goal as it is now starts by itself.".to_owned(),
+        Some(goal) => ways_on(goal, asker),
     };
     format!(
         "The run was ended: the agent called the goal tools {DEAD_CALLS_MAX} times in a row although \
@@ -282,16 +359,21 @@ pub(crate) fn backs_off(ms: u64, error: &str) -> String {
 }
 
 /// A goal that rests, when its session is opened or a run of the user's own ended.
-pub(crate) fn still_resting(goal: &Goal) -> String {
-    let state = state_in_short(goal, Doing::Working);
-    format!("The goal is {state}: {}\n{WAYS_ON}", objective(goal))
+pub(crate) fn still_resting(goal: &Goal, asker: Asker) -> String {
+    format!(
+        "The goal is {}: {}\n{}",
+        state_in_short(goal, Doing::Working),
+        objective(goal),
+        ways_on(goal, asker)
+    )
 }
 
 /// A goal found in a session that was left.
-pub(crate) fn held(goal: &Goal) -> String {
+pub(crate) fn held(goal: &Goal, asker: Asker) -> String {
     format!(
-        "This session has a goal on hold: {}\nNothing runs until you say so. {WAYS_ON}",
-        objective(goal)
+        "This session has a goal on hold: {}\nNothing runs until you say so. {}",
+        objective(goal),
+        ways_on(goal, asker)
     )
 }
 
@@ -376,12 +458,13 @@ pub(crate) fn resumed(goal: Option<&Goal>) -> String {
 }
 
 /// `/goal pause` without a goal that is pursued.
-pub(crate) fn nothing_to_pause(goal: Option<&Goal>) -> String {
+pub(crate) fn nothing_to_pause(goal: Option<&Goal>, asker: Asker) -> String {
     match goal {
         None => "There is no goal to pause. /goal and a text sets one.".to_owned(),
         Some(goal) => format!(
-            "The goal is {} already. {WAYS_ON}",
-            state_in_short(goal, Doing::Working)
+            "The goal is {} already. {}",
+            state_in_short(goal, Doing::Working),
+            ways_on(goal, asker)
         ),
     }
 }
@@ -482,14 +565,24 @@ pub(crate) fn why(engine: &Engine) -> String {
     let mut parts = vec![why_it_stands(engine, goal)];
     parts.extend(why_refused(goal, engine.last_audit.as_ref()));
     if !goal.is_pursuing() {
-        parts.push(STEERING.to_owned());
+        parts.push(all_ways_on(engine.asker()));
     }
     parts.join("\n\n")
 }
 
-/// What else can be done with a goal that stopped.
-const STEERING: &str = "Ways on: /goal resume goes on · /goal edit changes the objective · /goal audit asks the auditor now · /goal accept takes the work as it is · /goal clear drops \
-                        the goal.";
+/// Everything that can be done with a goal at rest.
+fn all_ways_on(asker: Asker) -> String {
+    let person = asker == Asker::Person;
+    let ways = [
+        (true, "/goal resume goes on"),
+        (person, "/goal edit changes the objective"),
+        (true, "/goal audit asks the auditor now"),
+        (person, "/goal accept takes the work as it is"),
+        (true, "/goal clear drops the goal"),
+    ];
+    let fit = ways.iter().filter(|(fits, _)| *fits).map(|(_, way)| *way);
+    format!("Ways on: {}.", fit.collect::<Vec<_>>().join(" · "))
+}
 
 fn why_it_stands(engine: &Engine, goal: &Goal) -> String {
     match goal.phase() {
@@ -501,15 +594,10 @@ fn why_it_stands(engine: &Engine, goal: &Goal) -> String {
                         Nothing runs until you say so."
             .to_owned(),
         Phase::Paused(stop) => {
-            let what = what_happened(stop, goal, engine.last_audit.as_ref());
-            let quoted = stop
-                .detail
-                .as_deref()
-                .filter(|_| quotes_detail(&stop.reason));
-            let quoted = quoted
-                .map(|text| format!("\n{}", quote_in_full(text)))
-                .unwrap_or_default();
-            format!("Goal paused: {what}{quoted}\n{}", way_on(stop))
+            let last = engine.last_audit.as_ref();
+            let what = what_happened_in_words(stop, goal, last, quote_in_full);
+            let remedy = remedy(stop).map(|text| format!("\n{text}"));
+            format!("{what}{}", remedy.unwrap_or_default())
         }
     }
 }
@@ -776,10 +864,11 @@ pub(crate) fn audit_asked(goal: &Goal, busy: bool) -> String {
 }
 
 /// An audit of a goal at rest was stopped by the user.
-pub(crate) fn audit_stopped(goal: &Goal) -> String {
+pub(crate) fn audit_stopped(goal: &Goal, asker: Asker) -> String {
     format!(
-        "The audit was stopped. The goal is {}, as before. {WAYS_ON}",
-        state_in_short(goal, Doing::Working)
+        "The audit was stopped. The goal is {}, as before. {}",
+        state_in_short(goal, Doing::Working),
+        ways_on(goal, asker)
     )
 }
 
@@ -795,8 +884,13 @@ pub(crate) fn users_audit_lost() -> String {
         .to_owned()
 }
 
-/// The user's audit ended without an approval.
-pub(crate) fn audit_told(goal: &Goal, record: &AuditRecord) -> String {
+/// The user's audit ended without an approval. A terminal shows the report by itself.
+pub(crate) fn audit_told(
+    goal: &Goal,
+    record: &AuditRecord,
+    asker: Asker,
+    terminal: bool,
+) -> String {
     let details = &record.details;
     let words = record
         .failure
@@ -805,7 +899,7 @@ pub(crate) fn audit_told(goal: &Goal, record: &AuditRecord) -> String {
     let words = words
         .map(|text| format!(": {}", line(&text)))
         .unwrap_or_default();
-    let report = if details.report.trim().is_empty() {
+    let report = if terminal || details.report.trim().is_empty() {
         String::new()
     } else {
         format!("\n{}", quote(&details.report))
@@ -814,8 +908,9 @@ pub(crate) fn audit_told(goal: &Goal, record: &AuditRecord) -> String {
         "The agent goes on with this; /goal why shows it in full.".to_owned()
     } else {
         format!(
-            "The goal is {}, as before; /goal why shows this in full. {WAYS_ON}",
-            state_in_short(goal, Doing::Working)
+            "The goal is {}, as before; /goal why shows this in full. {}",
+            state_in_short(goal, Doing::Working),
+            ways_on(goal, asker)
         )
     };
     format!(
@@ -989,10 +1084,11 @@ fn push_goal_lines(engine: &Engine, goal: &Goal, lines: &mut Vec<String>) {
     if let Some(last) = &engine.last_audit {
         lines.push(last_audit_line(last));
     }
-    if let Some(text) = stopped(goal, engine.last_audit.as_ref()) {
+    let asker = engine.asker();
+    if let Some(text) = stopped(goal, engine.last_audit.as_ref(), asker) {
         lines.push(text);
     } else if *goal.phase() == Phase::Held {
-        lines.push(WAYS_ON.to_owned());
+        lines.push(ways_on(goal, asker));
     }
 }
 

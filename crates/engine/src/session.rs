@@ -22,11 +22,13 @@ impl Engine {
             cause,
             branch,
             has_ui,
+            terminal,
             model,
             cwd,
         } = opened;
         self.host.cwd = cwd.unwrap_or_default();
         self.host.has_ui = has_ui;
+        self.host.terminal = terminal;
         self.host.model = model;
         self.newer_version = branch.newer_version;
         self.audits_ever = branch.audits_ever;
@@ -66,6 +68,7 @@ impl Engine {
         self.proposal = None;
         self.turn_result = None;
         self.questions.clear();
+        self.offers.undue();
         self.objection_owed = false;
         self.reminded = false;
         self.host.running = false;
@@ -74,7 +77,7 @@ impl Engine {
         self.forget_shown();
     }
 
-    fn tell_what_was_found(&self, audit_lost: bool, out: &mut Vec<Effect>) {
+    fn tell_what_was_found(&mut self, audit_lost: bool, out: &mut Vec<Effect>) {
         let Some(goal) = &self.goal else { return };
         if audit_lost {
             out.push(Effect::Notify(Notice {
@@ -82,15 +85,16 @@ impl Engine {
                 text: say::audit_lost(),
             }));
         }
+        self.offers.fall_due();
         match goal.phase() {
             Phase::Held => {
                 out.push(Effect::Notify(Notice {
                     level: Level::Info,
-                    text: say::held(goal),
+                    text: say::held(goal, self.asker()),
                 }));
             }
             Phase::Paused(_) => {
-                let text = say::still_resting(goal);
+                let text = say::still_resting(goal, self.asker());
                 out.push(Effect::Notify(Notice {
                     level: Level::Info,
                     text,
@@ -158,6 +162,7 @@ impl Engine {
         self.host.running = false;
         self.run = None;
         self.proposal = None;
+        self.offers.forget();
     }
 
     /// The settings differ from the last ones. The gate is frozen, so say when they will count.

@@ -167,6 +167,7 @@ impl Engine {
         let Some(goal) = &self.goal else { return };
         let text = say::edited(goal);
         if !goal.is_pursuing() {
+            self.offers.fall_due();
             return self.reply(Level::Info, text, out);
         }
         self.disarm();
@@ -249,7 +250,9 @@ impl Engine {
         if self.pursued().is_some() {
             return self.stop(Stop::plain(PauseReason::Aborted), out);
         }
-        let text = self.goal.as_ref().map(say::audit_stopped);
+        self.offers.fall_due();
+        let text = self.goal.as_ref();
+        let text = text.map(|goal| say::audit_stopped(goal, self.asker()));
         self.tell_or_keep(Level::Info, text.unwrap_or_default(), out);
     }
 
@@ -274,7 +277,11 @@ impl Engine {
         if stop.is_some() {
             return; // The stop tells it.
         }
-        let text = self.goal.as_ref().map(|goal| say::audit_told(goal, record));
+        self.offers.fall_due();
+        let text = self
+            .goal
+            .as_ref()
+            .map(|goal| say::audit_told(goal, record, self.asker(), self.host.terminal));
         self.tell_or_keep(Level::Warning, text.unwrap_or_default(), out);
         if !self.host.running && !self.host.compacting {
             self.restart(out);

@@ -88,7 +88,7 @@ impl Engine {
             text.push_str(&prompts::run_ends(say::DEAD_CALLS_END));
             out.push(Effect::Notify(Notice {
                 level: Level::Warning,
-                text: say::dead_calls_ended_the_run(self.goal.as_ref()),
+                text: say::dead_calls_ended_the_run(self.goal.as_ref(), self.asker()),
             }));
         }
         out.push(Effect::FinishTool(Box::new(ToolAnswer {
@@ -143,7 +143,10 @@ impl Engine {
         }
         match caller {
             Caller::Call { id, turn } => self.answer_call(id, turn, record, stop, out),
-            Caller::User => self.tell_audit(&record, stop.as_ref(), out),
+            Caller::User => {
+                count_usage(&record, out);
+                self.tell_audit(&record, stop.as_ref(), out);
+            }
         }
     }
 
@@ -179,6 +182,16 @@ impl Engine {
             answer: answer.clone(),
         });
         out.push(Effect::FinishTool(Box::new(answer)));
+    }
+}
+
+/// The tokens of an audit that no call of the agent carries.
+fn count_usage(record: &AuditRecord, out: &mut Vec<Effect>) {
+    if record.usage != goal_audit::Usage::default() {
+        out.push(Effect::CountUsage {
+            model: record.details.model.clone(),
+            usage: record.usage,
+        });
     }
 }
 

@@ -1,12 +1,15 @@
 /** Performs what the core asks for: in order, at once, and never throwing. */
-import type { AgentToolResult, ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { AgentToolResult, ExtensionAPI, ExtensionContext, SessionManager } from "@earendil-works/pi-coding-agent";
 import { Auditor, type AuditOrder } from "./auditor.ts";
 import type { Core } from "./core.ts";
+import { type Offer, Offers } from "./offer.ts";
 import { CUSTOM_TYPE, headless, hostFacts, type Session, TOOL_NAMES, toolsActive } from "./session.ts";
 import { Screen } from "./ui.ts";
 import { type AuditDetailsWire, type EffectWire, type LevelWire, type MessageWire, TEXTS } from "./wire.ts";
 
 const START_RETRY_MS = 20;
+const USAGE_KIND = "goal_audit";
+const USAGE_NOTE = "audit of a goal";
 
 export type ToolResult = AgentToolResult<AuditDetailsWire | undefined>;
 
@@ -41,6 +44,7 @@ export class Effects {
   /** The headless command that waits. */
   waiter: ((release: Release) => void) | undefined;
   readonly screen = new Screen();
+  readonly offers: Offers;
   readonly #pi: ExtensionAPI;
   readonly #session: Session;
   readonly #core: () => Core;
@@ -53,6 +57,10 @@ export class Effects {
     this.#pi = pi;
     this.#session = session;
     this.#core = core;
+    this.offers = new Offers({
+      editorHasFocus: () => this.screen.editorHasFocus(),
+      prompting: () => this.#session.prompting,
+    });
   }
 
   perform(effects: readonly EffectWire[]): void {
@@ -119,6 +127,7 @@ export class Effects {
     this.#auditor?.session.close();
     this.#auditor = undefined;
     clearTimeout(this.#start);
+    this.offers.close();
     return audit;
   }
 
@@ -182,6 +191,12 @@ export class Effects {
         return this.#confirm(effect, ctx);
       case "edit":
         return this.#edit(effect, ctx);
+      case "offer":
+        return this.#offer(effect, ctx);
+      case "withdraw":
+        return this.offers.withdraw(effect.ticket);
+      case "count_usage":
+        return this.#countUsage(effect, ctx);
       case "ring":
         return this.screen.ring();
       case "restore_input":
@@ -271,6 +286,20 @@ export class Effects {
       if (now) this.#core().send({ type: "confirmed", ticket, yes, host: hostFacts(this.#pi, this.#session, now) });
     });
     ctx.ui.confirm(title, message).then((yes) => answer(yes === true), () => answer(false));
+  }
+
+  #offer(offer: Offer, ctx: ExtensionContext): void {
+    this.offers.make(offer, ctx, (way) => this.#guarded(() => {
+      const { ctx: now } = this.#session;
+      const { ticket } = offer;
+      if (now) this.#core().send({ type: "chosen", ticket, way, host: hostFacts(this.#pi, this.#session, now) });
+    }));
+  }
+
+  /** pi documents the entry, but the method that writes it is not among those it types for extensions. */
+  #countUsage({ model, usage }: Extract<EffectWire, { type: "count_usage" }>, ctx: ExtensionContext): void {
+    const { sessionManager } = ctx as { sessionManager: Partial<SessionManager> };
+    sessionManager.appendUsage?.(USAGE_KIND, model.provider, model.id, usage, USAGE_NOTE);
   }
 
   #guarded(later: () => void): void {

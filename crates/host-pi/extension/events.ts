@@ -64,6 +64,7 @@ export function registerEvents(
   function keyPressed(data: string): undefined {
     const { alive, ctx, prompting, pursued, compaction } = session;
     try {
+      effects.offers.key(data);
       if (!alive || !ctx || prompting || !(pursued || session.waiting) || !getKeybindings().matches(data, "app.interrupt")) return;
       if (ctx.isIdle()) {
         session.stopped = pursued !== null;

@@ -50,6 +50,7 @@ export default function goalAuditor(pi: ExtensionAPI): void {
       records: ctx ? readRecords(ctx) : [],
       auditLost: ctx !== undefined && cause.type !== "core_restart" && auditWasLost(ctx),
       hasUi: ctx?.hasUI === true,
+      terminal: ctx?.mode === "tui",
       model: ctx ? hostModel(ctx) : null,
       cwd: ctx?.cwd ?? null,
     };

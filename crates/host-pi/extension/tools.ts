@@ -3,7 +3,7 @@ import type { AgentToolUpdateCallback, ExtensionAPI, ExtensionContext } from "@e
 import { Type } from "typebox";
 import type { ToolResult } from "./effects.ts";
 import { CUSTOM_TYPE, cut, textOf } from "./session.ts";
-import { claimLines, Lines, lines, liveLines, messageLines, type Screen, verdictLines } from "./ui.ts";
+import { auditLines, claimLines, Lines, lines, liveLines, messageLines, type Screen, verdictLines } from "./ui.ts";
 import { type AuditDetailsWire, type GoalToolWire, type MessageDetailsWire, TEXTS } from "./wire.ts";
 
 const STATUS_MAX = 500;
@@ -72,6 +72,19 @@ export function registerTools(
     const hint = expanded ? "" : keyHint("app.tools.expand", "for the text");
     return new Lines((width) => messageLines(message.details, textOf(message.content), expanded, hint, width, theme), outputPad);
   });
+  pi.registerEntryRenderer(CUSTOM_TYPE, ({ data }, { expanded, keyHint }, theme) => {
+    const audit = usersAudit(data);
+    const hint = expanded ? "" : keyHint("app.tools.expand", "for checks and report");
+    return audit && new Lines((width) => auditLines(audit, expanded, hint, width, theme), 1);
+  });
+}
+
+/** An audit the user asked for: no call of the agent shows its result. */
+function usersAudit(data: unknown): AuditDetailsWire | undefined {
+  const { kind, byUser, failure } = (data ?? {}) as { kind?: unknown; byUser?: unknown; failure?: unknown };
+  if (kind !== "audit" || byUser !== true) return undefined;
+  const audit = data as AuditDetailsWire;
+  return audit.report === "" && typeof failure === "string" ? { ...audit, report: failure } : audit;
 }
 
 /** Lets every call reach the core, whatever the model wrote: the schema offers one value, `given` keeps the real one. */

@@ -34,6 +34,8 @@ const RUNGS: Record<string, string> = { overlay: "sealed", fingerprint: "unseale
 /** What of pi's terminal is used. */
 export interface Terminal {
   requestRender(): void;
+  /** Of pi's terminal, though not of its published type; without it nothing takes the editor's place. */
+  getFocusedComponent?(): Component | null;
   terminal: { write(data: string): void };
 }
 
@@ -144,6 +146,12 @@ export function verdictLines(details: AuditDetailsWire, expanded: boolean, hint:
   const shown = details.outcome === "approved" ? [] : said.slice(0, REPORT_LINES);
   const more = said.length > shown.length || details.checks.length > 0 ? [paint.fg("dim", cutTo(`  ${hint}`, width))] : [];
   return [badge, ...shown.map((one) => paint.fg("dim", cutTo(`  │ ${one}`, width))), ...(hint === "" ? [] : more)];
+}
+
+/** An audit the user asked for, in the conversation. */
+export function auditLines(details: AuditDetailsWire, expanded: boolean, hint: string, width: number, paint: Paint): string[] {
+  const title = cutTo("Goal: you asked the auditor", width);
+  return [paint.fg("toolTitle", paint.bold(title)), ...verdictLines(details, expanded, hint, width, paint)];
 }
 
 /** The agent's claim. */
@@ -263,6 +271,12 @@ export class Screen {
       const active = goal.activeMs + (MOODS[goal.mood].runs ? now - this.#at : 0);
       return widgetLines(goal, this.#live, active, now, width, paint);
     }, 0, true);
+  }
+
+  /** Keys go into pi's editor: no dialog and no menu has taken its place. */
+  editorHasFocus(): boolean {
+    const focused = this.#terminal?.getFocusedComponent?.() ?? {};
+    return "getText" in focused;
   }
 
   draw(): void {

@@ -63,6 +63,10 @@ auditLost: boolean,
  */
 hasUi: boolean, 
 /**
+ * The user interface is pi's terminal.
+ */
+terminal: boolean, 
+/**
  * The host's model.
  */
 model: ModelWire | null, 
@@ -102,6 +106,18 @@ ticket: number,
  * The text; null if it was cancelled.
  */
 text: string | null, 
+/**
+ * The host at that moment.
+ */
+host: HostWire, } | { "type": "chosen", 
+/**
+ * The offer.
+ */
+ticket: number, 
+/**
+ * The choice; `not_now` without one.
+ */
+way: WayOnWire, 
 /**
  * The host at that moment.
  */
@@ -328,6 +344,11 @@ sessionFile: string | null, };
 export type ActivityWire = "idle" | "running" | "compacting";
 
 /**
+ * A way on from a goal's stop.
+ */
+export type WayOnWire = "resume" | "edit" | "accept" | "clear" | "not_now";
+
+/**
  * A model of the host.
  */
 export type ModelWire = { 
@@ -520,7 +541,15 @@ text: string,
 /**
  * The audit as it stands.
  */
-live: LiveAuditWire, } | { "type": "open_auditor", 
+live: LiveAuditWire, } | { "type": "count_usage", 
+/**
+ * Whose tokens.
+ */
+model: ModelWire, 
+/**
+ * How many, and what they cost.
+ */
+usage: UsageWire, } | { "type": "open_auditor", 
 /**
  * Names the audit.
  */
@@ -620,7 +649,23 @@ title: string,
 /**
  * The text to begin with.
  */
-text: string, } | { "type": "ring" } | { "type": "restore_input", 
+text: string, } | { "type": "offer", 
+/**
+ * Names the offer.
+ */
+ticket: number, 
+/**
+ * Title.
+ */
+title: string, 
+/**
+ * What can be chosen.
+ */
+options: Array<OfferedWayWire>, } | { "type": "withdraw", 
+/**
+ * The offer.
+ */
+ticket: number, } | { "type": "ring" } | { "type": "restore_input", 
 /**
  * What was typed.
  */
@@ -633,6 +678,19 @@ approved: boolean,
  * For stderr.
  */
 reason: string | null, };
+
+/**
+ * One line of an offer.
+ */
+export type OfferedWayWire = { 
+/**
+ * What it does.
+ */
+way: WayOnWire, 
+/**
+ * Its words; no two of an offer are the same.
+ */
+label: string, };
 
 /**
  * A message of ours in the conversation (`customType: "goal-auditor"`).
@@ -755,6 +813,10 @@ generation: number,
  * Number over the goal's whole life.
  */
 number: number, 
+/**
+ * The user asked for it, and no call of the agent has its result; missing means no.
+ */
+byUser?: boolean, 
 /**
  * `approved`, `disapproved`, `no_verdict`, `failed`, `stale` or `aborted`.
  */
@@ -1085,6 +1147,10 @@ generation: number,
  * Number over the goal's whole life.
  */
 number: number, 
+/**
+ * The user asked for it, and no call of the agent has its result; missing means no.
+ */
+byUser?: boolean, 
 /**
  * `approved`, `disapproved`, `no_verdict`, `failed`, `stale` or `aborted`.
  */

@@ -5,9 +5,9 @@ use goal_engine::{
     Activity, Answer, AuditDetails, AuditRecord, AuditorEvent, CheckRecord, Command,
     CompactionEnded, CoreRestart, Effect, Event, Gate, Goal, GoalFacts, GoalMessage, GoalTag,
     GoalTool, HostFacts, Level, LiveAudit, MessageDetails, ModelInfo, ModelRef, Mood, Notice,
-    OpenAuditor, OpenCause, OpenFailure, Phase, Proposal, RunSettled, SandboxGate, SavedGoal,
-    SessionOpened, Settling, StatusView, StopKind, ToolAnswer, ToolFinished, ToolInvoked, Totals,
-    Usage, WorkspaceSummary,
+    OfferedWay, OpenAuditor, OpenCause, OpenFailure, Phase, Proposal, RunSettled, SandboxGate,
+    SavedGoal, SessionOpened, Settling, StatusView, StopKind, ToolAnswer, ToolFinished,
+    ToolInvoked, Totals, Usage, WayOn, WorkspaceSummary,
 };
 
 use crate::read::read_branch;
@@ -15,7 +15,8 @@ use crate::{
     ActivityWire, AuditDetailsWire, AuditWire, AuditorEventWire, CheckWire, CostWire, EffectWire,
     EntryWire, EventWire, FingerprintWire, GateWire, GoalFactsWire, GoalToolWire, GoalWire,
     HostWire, LevelWire, LiveAuditWire, MessageDetailsWire, MessageWire, ModelWire, MoodWire,
-    OpenCauseWire, OpenFailureWire, SAVED_VERSION, StopWire, TagWire, TotalsWire, UsageWire,
+    OfferedWayWire, OpenCauseWire, OpenFailureWire, SAVED_VERSION, StopWire, TagWire, TotalsWire,
+    UsageWire, WayOnWire,
 };
 
 /// Names of our tools on the host.
@@ -45,6 +46,11 @@ pub fn event(wire: EventWire, config_path: Option<&str>) -> Option<Event> {
         EventWire::Edited { ticket, text, host } => Event::Edited {
             ticket,
             text,
+            host: host_facts(host, config_path),
+        },
+        EventWire::Chosen { ticket, way, host } => Event::Chosen {
+            ticket,
+            way: way_on(way),
             host: host_facts(host, config_path),
         },
         EventWire::ToolsChecked { active } => Event::ToolsChecked { active },
@@ -95,6 +101,7 @@ fn session_opened(wire: EventWire) -> Option<Event> {
         records,
         audit_lost,
         has_ui,
+        terminal,
         model,
         cwd,
     } = wire
@@ -107,6 +114,7 @@ fn session_opened(wire: EventWire) -> Option<Event> {
         cause: open_cause(cause),
         branch,
         has_ui,
+        terminal,
         model: model.map(model_ref),
         cwd,
     })))
@@ -211,6 +219,10 @@ pub fn effect(effect: Effect) -> Option<EffectWire> {
             text,
             live: live_wire(*live),
         },
+        Effect::CountUsage { model, usage } => EffectWire::CountUsage {
+            model: model_wire(model),
+            usage: usage_wire(usage),
+        },
         Effect::OpenAuditor(open) => open_auditor(*open),
         Effect::PromptAuditor { audit, text } => EffectWire::PromptAuditor { audit, text },
         Effect::CloseAuditor { audit } => EffectWire::CloseAuditor { audit },
@@ -241,10 +253,44 @@ pub fn effect(effect: Effect) -> Option<EffectWire> {
             title,
             text,
         },
+        Effect::Offer {
+            ticket,
+            title,
+            options,
+        } => EffectWire::Offer {
+            ticket,
+            title,
+            options: options.into_iter().map(offered_way_wire).collect(),
+        },
+        Effect::Withdraw { ticket } => EffectWire::Withdraw { ticket },
         Effect::Ring => EffectWire::Ring,
         Effect::RestoreInput { text } => EffectWire::RestoreInput { text },
         Effect::Release { approved, reason } => EffectWire::Release { approved, reason },
     })
+}
+
+fn offered_way_wire(offered: OfferedWay) -> OfferedWayWire {
+    let way = match offered.way {
+        WayOn::Resume => WayOnWire::Resume,
+        WayOn::Edit => WayOnWire::Edit,
+        WayOn::Accept => WayOnWire::Accept,
+        WayOn::Clear => WayOnWire::Clear,
+        WayOn::NotNow => WayOnWire::NotNow,
+    };
+    OfferedWayWire {
+        way,
+        label: offered.label,
+    }
+}
+
+const fn way_on(wire: WayOnWire) -> WayOn {
+    match wire {
+        WayOnWire::Resume => WayOn::Resume,
+        WayOnWire::Edit => WayOn::Edit,
+        WayOnWire::Accept => WayOn::Accept,
+        WayOnWire::Clear => WayOn::Clear,
+        WayOnWire::NotNow => WayOn::NotNow,
+    }
 }
 
 fn finish_tool(answer: ToolAnswer) -> EffectWire {
@@ -605,6 +651,7 @@ fn audit_entry(record: AuditRecord) -> EntryWire {
             goal_id: record.tag.id,
             generation: record.tag.generation,
             number: record.number,
+            by_user: record.by_user,
             outcome: details.outcome,
             why: details.why,
             failure: record.failure,

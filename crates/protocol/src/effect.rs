@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::event::ModelWire;
+use crate::event::{ModelWire, WayOnWire};
 use crate::saved::{
     AuditDetailsWire, CheckWire, EntryWire, MessageDetailsWire, TagWire, UsageWire,
 };
@@ -100,6 +100,13 @@ pub enum EffectWire {
         /// The audit as it stands.
         live: LiveAuditWire,
     },
+    /// Add to the session's totals what no tool result carries (`sessionManager.appendUsage`).
+    CountUsage {
+        /// Whose tokens.
+        model: ModelWire,
+        /// How many, and what they cost.
+        usage: UsageWire,
+    },
     /// Open an auditor session and prompt it.
     OpenAuditor {
         /// Names the audit.
@@ -179,6 +186,23 @@ pub enum EffectWire {
         /// The text to begin with.
         text: String,
     },
+    /// `ui.select` in the terminal, if nothing else is open and the editor is empty and not typed into;
+    /// answer with `chosen`.
+    Offer {
+        /// Names the offer.
+        #[ts(type = "number")]
+        ticket: u64,
+        /// Title.
+        title: String,
+        /// What can be chosen.
+        options: Vec<OfferedWayWire>,
+    },
+    /// Close the offer's choice, if it is open; no answer is wanted.
+    Withdraw {
+        /// The offer.
+        #[ts(type = "number")]
+        ticket: u64,
+    },
     /// Ring the terminal's bell; nothing where there is none.
     Ring,
     /// Put the text back into the editor.
@@ -193,6 +217,16 @@ pub enum EffectWire {
         /// For stderr.
         reason: Option<String>,
     },
+}
+
+/// One line of an offer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct OfferedWayWire {
+    /// What it does.
+    pub way: WayOnWire,
+    /// Its words; no two of an offer are the same.
+    pub label: String,
 }
 
 /// A message of ours in the conversation (`customType: "goal-auditor"`).

@@ -49,6 +49,8 @@ pub enum EventWire {
         audit_lost: bool,
         /// The user can be asked.
         has_ui: bool,
+        /// The user interface is pi's terminal.
+        terminal: bool,
         /// The host's model.
         #[serde(default)]
         model: Option<ModelWire>,
@@ -89,6 +91,16 @@ pub enum EventWire {
         /// The text; null if it was cancelled.
         #[serde(default)]
         text: Option<String>,
+        /// The host at that moment.
+        host: HostWire,
+    },
+    /// An `offer` was answered, or could not be shown.
+    Chosen {
+        /// The offer.
+        #[ts(type = "number")]
+        ticket: u64,
+        /// The choice; `not_now` without one.
+        way: WayOnWire,
         /// The host at that moment.
         host: HostWire,
     },
@@ -307,6 +319,22 @@ pub enum ActivityWire {
     Running,
     /// A compaction outside a run.
     Compacting,
+}
+
+/// A way on from a goal's stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum WayOnWire {
+    /// `/goal resume`.
+    Resume,
+    /// `/goal edit`.
+    Edit,
+    /// `/goal accept`.
+    Accept,
+    /// `/goal clear`.
+    Clear,
+    /// None of them.
+    NotNow,
 }
 
 /// A model of the host.

@@ -203,6 +203,10 @@ pub struct AuditWire {
     pub generation: u64,
     /// Number over the goal's whole life.
     pub number: u32,
+    /// The user asked for it, and no call of the agent has its result; missing means no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(optional, as = "Option<bool>")]
+    pub by_user: bool,
     /// `approved`, `disapproved`, `no_verdict`, `failed`, `stale` or `aborted`.
     pub outcome: String,
     /// Its reason.

@@ -9,8 +9,8 @@ use crate::{
     ActivityWire, AuditDetailsWire, AuditWire, AuditorEventWire, CheckWire, CostWire, EffectWire,
     EntryWire, EventWire, FingerprintWire, GateWire, GoalFactsWire, GoalToolWire, GoalWire,
     HostWire, LevelWire, LineIn, LineOut, LiveAuditWire, MessageDetailsWire, MessageWire,
-    ModelWire, MoodWire, OpenCauseWire, OpenFailureWire, PROTOCOL_VERSION, RecordWire,
-    SAVED_VERSION, StopWire, TagWire, TotalsWire, UsageWire,
+    ModelWire, MoodWire, OfferedWayWire, OpenCauseWire, OpenFailureWire, PROTOCOL_VERSION,
+    RecordWire, SAVED_VERSION, StopWire, TagWire, TotalsWire, UsageWire, WayOnWire,
 };
 
 const HEAD: &str = "\
@@ -45,6 +45,7 @@ fn push_types(out: &mut String) {
     push::<RecordWire>(out, &cfg);
     push::<HostWire>(out, &cfg);
     push::<ActivityWire>(out, &cfg);
+    push::<WayOnWire>(out, &cfg);
     push::<ModelWire>(out, &cfg);
     push::<GoalToolWire>(out, &cfg);
     push::<AuditorEventWire>(out, &cfg);
@@ -52,6 +53,7 @@ fn push_types(out: &mut String) {
     push::<StopWire>(out, &cfg);
     push::<LineOut>(out, &cfg);
     push::<EffectWire>(out, &cfg);
+    push::<OfferedWayWire>(out, &cfg);
     push::<MessageWire>(out, &cfg);
     push::<LiveAuditWire>(out, &cfg);
     push::<GoalFactsWire>(out, &cfg);

@@ -12,6 +12,7 @@ mod canaries;
 mod commands;
 mod compaction;
 mod in_run;
+mod offers;
 mod random;
 mod rig;
 mod sessions;

@@ -9,7 +9,7 @@ use goal_engine::{
     Activity, AuditOutcome, AuditorEvent, Clocks, Command, CompactionEnded, CoreRestart, Effect,
     Ended, Engine, Event, Goal, GoalTag, GoalTool, Inspection, MessageDetails, Monotonic,
     OpenCause, Phase, Prepared, Proposal, Recovered, RunSettled, Rung, SavedGoal, SessionOpened,
-    Settings, Settling, StatusView, StopKind, ToolFinished, ToolInvoked, WallClock,
+    Settings, Settling, StatusView, StopKind, ToolFinished, ToolInvoked, WallClock, WayOn,
 };
 use proptest::prelude::*;
 
@@ -56,6 +56,8 @@ enum Op {
     },
     /// The user closes the editor.
     Edit(Option<&'static str>),
+    /// The user picks from an offer, which may just be taken back.
+    Choose(WayOn),
     /// The driver answers: what it found before or after an audit.
     Look(LookOp),
 }
@@ -119,6 +121,9 @@ fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::MoveInTree),
         1 => any::<bool>().prop_map(|again| Op::LoseCore { again }),
         2 => prop::sample::select(vec![None, Some(""), Some("a goal"), Some("in other words")]).prop_map(Op::Edit),
+        3 => prop::sample::select(vec![
+            WayOn::Resume, WayOn::Edit, WayOn::Accept, WayOn::Clear, WayOn::NotNow,
+        ]).prop_map(Op::Choose),
         10 => prop::sample::select(vec![
             LookOp::Unwatched, LookOp::Unwatched, LookOp::Same(Rung::Overlay), LookOp::Same(Rung::Fingerprint),
             LookOp::Changed(Rung::Overlay), LookOp::Changed(Rung::Fingerprint), LookOp::Fails,
@@ -183,6 +188,12 @@ struct Host {
     auditor: Option<u64>,
     tickets: Vec<u64>,
     editors: Vec<u64>,
+    /// The offer the engine believes to be open.
+    offer: Option<u64>,
+    /// The offer on the screen.
+    shown_offer: Option<u64>,
+    /// The goal at rest that an offer was made for, or whose offer a lost core took along.
+    offered: Option<GoalTag>,
     /// `None` after a session was opened: it is shown anew.
     shown: Option<StatusView>,
     pursued: Option<GoalTag>,
@@ -217,6 +228,9 @@ impl Host {
             auditor: None,
             tickets: Vec::new(),
             editors: Vec::new(),
+            offer: None,
+            shown_offer: None,
+            offered: None,
             shown: None,
             pursued: None,
             saves: 0,
@@ -235,6 +249,7 @@ impl Host {
             cause,
             branch,
             has_ui: true,
+            terminal: true,
             model: facts().model,
         })));
     }
@@ -370,6 +385,7 @@ impl Host {
                 "an audit of a goal that is not pursued"
             );
         }
+        self.check_offer(event, effect);
         if let Effect::ShowStatus(view) = effect {
             assert_ne!(Some(view), self.shown.as_ref(), "the status did not change");
             self.shown = Some(view.clone());
@@ -390,6 +406,27 @@ impl Host {
                 1,
                 "complete without an approval that rests on evidence"
             );
+        }
+    }
+
+    /// One choice at a time, and only of a goal at rest on a host at rest.
+    fn check_offer(&mut self, event: &Event, effect: &Effect) {
+        if let Effect::Withdraw { ticket } = effect {
+            assert_eq!(
+                self.offer.take(),
+                Some(*ticket),
+                "taken back twice or never made"
+            );
+        }
+        if let Effect::Offer { ticket, .. } = effect {
+            assert_eq!(self.offer, None, "two offers");
+            assert!(!matches!(event, Event::SessionLeft), "an offer for nobody");
+            assert!(self.run.is_none(), "an offer inside a run");
+            let goal = self.engine.goal().filter(|goal| !goal.is_pursuing());
+            let tag = goal.map(Goal::tag);
+            assert!(tag.is_some(), "an offer without a goal at rest");
+            self.offered = tag;
+            self.offer = Some(*ticket);
         }
     }
 
@@ -528,9 +565,17 @@ impl Host {
             Effect::ShowStatus(view) => self.pursued = view.pursued,
             Effect::Confirm { ticket, .. } => self.tickets.push(ticket),
             Effect::Edit { ticket, .. } => self.editors.push(ticket),
+            Effect::Offer { ticket, .. } => {
+                assert_eq!(self.shown_offer, None, "two choices on the screen");
+                self.shown_offer = Some(ticket);
+            }
+            Effect::Withdraw { ticket } => {
+                self.shown_offer.take_if(|shown| *shown == ticket);
+            }
             Effect::InspectWorkspace { .. }
             | Effect::PrepareAudit(_)
             | Effect::Progress { .. }
+            | Effect::CountUsage { .. }
             | Effect::Ring
             | Effect::Notify(_)
             | Effect::Reply(_)
@@ -672,6 +717,7 @@ impl Host {
             Op::LoseCore { again } => self.lose_core(*again),
             Op::Look(op) => self.looks(*op),
             Op::Edit(text) => self.edit(*text),
+            Op::Choose(way) => self.choose(*way),
         }
     }
 
@@ -776,6 +822,15 @@ impl Host {
             let text = text.map(str::to_owned);
             self.tell(Event::Edited { ticket, text, host });
         }
+    }
+
+    fn choose(&mut self, way: WayOn) {
+        let Some(ticket) = self.shown_offer.take() else {
+            return;
+        };
+        self.offer.take_if(|open| *open == ticket);
+        let host = self.facts();
+        self.tell(Event::Chosen { ticket, way, host });
     }
 
     fn prompt(&mut self) {
@@ -958,6 +1013,8 @@ impl Host {
         self.message_queued = false;
         self.tickets.clear();
         self.editors.clear();
+        self.offer = None;
+        self.shown_offer = None;
         self.open(OpenCause::Start);
         let goal = self.engine.goal();
         assert!(
@@ -977,6 +1034,8 @@ impl Host {
             run.settling = false;
         }
         self.looks.clear();
+        self.offer = None;
+        self.shown_offer = None;
         self.engine = Engine::new(settings());
         self.history.clear();
         let pursued = self.pursued.clone();
@@ -989,6 +1048,8 @@ impl Host {
             headless: false,
             stopped: self.stopped,
         }));
+        let rests = self.engine.goal().filter(|goal| !goal.is_pursuing());
+        self.offered = rests.map(Goal::tag).or_else(|| self.offered.take());
     }
 
     // The promises that hold once everything has come to rest
@@ -1025,6 +1086,16 @@ impl Host {
         assert_eq!(self.auditor, None);
         assert_eq!(self.activity(), Activity::Idle, "it never comes to rest");
         self.branch_tells_the_truth();
+        self.ways_on_were_offered();
+    }
+
+    /// A goal does not rest without its ways on having been shown, unless a question is open.
+    fn ways_on_were_offered(&self) {
+        let rests = self.engine.goal().filter(|goal| !goal.is_pursuing());
+        let asked = !(self.tickets.is_empty() && self.editors.is_empty());
+        if let Some(goal) = rests.filter(|_| !asked) {
+            assert_eq!(self.offered, Some(goal.tag()), "nothing was offered");
+        }
     }
 
     fn branch_tells_the_truth(&self) {

@@ -9,7 +9,7 @@ use goal_engine::{
     Event, FileTrouble, Gate, Goal, GoalMessage, GoalTag, GoalTool, HostFacts, Inspection, Level,
     ModelInfo, ModelRef, Monotonic, Objective, OpenAuditor, OpenCause, Phase, Prepared, Proposal,
     Recovered, RunSettled, Rung, SavedGoal, SessionOpened, Settings, Settling, StopKind,
-    ToolAnswer, ToolFinished, ToolInvoked, Totals, Usage, WallClock, WorkspaceSummary,
+    ToolAnswer, ToolFinished, ToolInvoked, Totals, Usage, WallClock, WayOn, WorkspaceSummary,
 };
 
 /// Longer than any text of a goal, and equal from run to run.
@@ -129,6 +129,20 @@ impl Asked {
         })
     }
 
+    /// An offer: its ticket and what can be chosen.
+    pub(crate) fn offered(&self) -> Option<(u64, Vec<WayOn>)> {
+        self.iter().find_map(|effect| {
+            if let Effect::Offer {
+                ticket, options, ..
+            } = effect
+            {
+                Some((*ticket, options.iter().map(|option| option.way).collect()))
+            } else {
+                None
+            }
+        })
+    }
+
     pub(crate) fn restored(&self) -> Option<&str> {
         self.iter().find_map(|effect| {
             if let Effect::RestoreInput { text } = effect {
@@ -184,6 +198,7 @@ fn brief(effect: &Effect) -> Option<String> {
         Effect::PrepareAudit(_)
         | Effect::InspectWorkspace { .. }
         | Effect::Progress { .. }
+        | Effect::CountUsage { .. }
         | Effect::Ring
         | Effect::ShowStatus(_) => return None,
         Effect::OpenAuditor(_) => "open auditor".to_owned(),
@@ -193,6 +208,8 @@ fn brief(effect: &Effect) -> Option<String> {
         Effect::Reply(notice) => format!("reply {}", level(notice.level)),
         Effect::Confirm { .. } => "confirm".to_owned(),
         Effect::Edit { .. } => "edit".to_owned(),
+        Effect::Offer { .. } => "offer".to_owned(),
+        Effect::Withdraw { .. } => "withdraw".to_owned(),
         Effect::WriteReport { .. } => "write report".to_owned(),
         Effect::RestoreInput { .. } => "restore input".to_owned(),
         Effect::Release { approved, .. } => format!("release approved={approved}"),
@@ -240,6 +257,8 @@ pub(crate) struct Rig {
     /// What the driver finds before and after an audit; `None` never answers.
     pub(crate) prepared: Option<Result<Prepared, String>>,
     pub(crate) inspection: Option<Result<Inspection, String>>,
+    /// The host is a terminal, from the next session on.
+    pub(crate) terminal: bool,
     turn: u64,
     call: u64,
 }
@@ -269,9 +288,18 @@ impl Rig {
                 before: None,
             })),
             inspection: None,
+            terminal: false,
             turn: 1,
             call: 0,
         }
+    }
+
+    /// An empty session in a terminal.
+    pub(crate) fn at_terminal() -> Self {
+        let mut rig = Self::without_session(Settings::for_tests());
+        rig.terminal = true;
+        rig.open(OpenCause::Start, Recovered::default());
+        rig
     }
 
     /// Headless, as `pi -p` runs it.
@@ -283,12 +311,13 @@ impl Rig {
     }
 
     pub(crate) fn open(&mut self, cause: OpenCause, branch: Recovered) -> Asked {
-        let has_ui = self.facts.has_ui;
+        let (has_ui, terminal) = (self.facts.has_ui, self.terminal);
         self.give(Event::SessionOpened(Box::new(SessionOpened {
             cwd: Some("/work".to_owned()),
             cause,
             branch,
             has_ui,
+            terminal,
             model: Some(model("p/executor")),
         })))
     }
@@ -375,6 +404,11 @@ impl Rig {
     pub(crate) fn answer_question(&mut self, ticket: u64, yes: bool) -> Asked {
         let host = self.facts.clone();
         self.give(Event::Confirmed { ticket, yes, host })
+    }
+
+    pub(crate) fn choose(&mut self, ticket: u64, way: WayOn) -> Asked {
+        let host = self.facts.clone();
+        self.give(Event::Chosen { ticket, way, host })
     }
 
     /// A command whose text names a file.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use goal_engine::{
     AuditDetails, AuditOutcome, AuditRecord, CheckRecord, Effect, Ended, FailureKind, Goal,
     GoalFacts, GoalMessage, Level, LiveAudit, MessageDetails, Monotonic, Mood, NoVerdictWhy,
-    Notice, Objective, OpenAuditor, PauseReason, PrepareAudit, Proposal, Rung, SavedGoal, Settings,
-    StatusView, Stop, ToolAnswer, Usage, WallClock,
+    Notice, Objective, OfferedWay, OpenAuditor, PauseReason, PrepareAudit, Proposal, Rung,
+    SavedGoal, Settings, StatusView, Stop, ToolAnswer, Usage, WallClock, WayOn,
 };
 use goal_protocol::{EffectWire, EventWire, LineIn, effect, event};
 use serde_json::{Value, json};
@@ -44,14 +44,15 @@ pub(crate) fn events() -> Vec<Value> {
         json!({"type": "session_opened", "cause": {"type": "start"}, "records": [
             {"type": "ours", "data": {"v": 1}}, {"type": "message", "data": null},
             {"type": "predecessor", "data": [1]},
-        ], "auditLost": true, "hasUi": true, "model": null}),
+        ], "auditLost": true, "hasUi": true, "terminal": true, "model": null}),
         json!({"type": "session_opened", "cause": {"type": "core_restart", "pursued": {"id": "g", "generation": 2},
             "recentLosses": 1, "auditLost": false, "running": true, "fullMessagePresent": true,
-            "headless": false, "stopped": false}, "records": [], "auditLost": false, "hasUi": false, "model": null}),
+            "headless": false, "stopped": false}, "records": [], "auditLost": false, "hasUi": false, "terminal": false, "model": null}),
         json!({"type": "session_left"}),
         json!({"type": "command", "text": "x", "host": host}),
         json!({"type": "confirmed", "ticket": 7, "yes": true, "host": host}),
         json!({"type": "edited", "ticket": 7, "text": "t", "host": host}),
+        json!({"type": "chosen", "ticket": 7, "way": "not_now", "host": host}),
         json!({"type": "tools_checked", "active": true}),
         json!({"type": "run_started"}),
         json!({"type": "user_message"}),
@@ -118,12 +119,13 @@ fn the_samples_leave_no_event_out() {
         EventWire::Auditor { .. } => 21,
         EventWire::Edited { .. } => 22,
         EventWire::AuditorClosed { .. } => 23,
+        EventWire::Chosen { .. } => 24,
     };
     let seen: BTreeSet<i32> = events()
         .into_iter()
         .map(|sample| name(&serde_json::from_value(sample).expect("an event")))
         .collect();
-    assert_eq!(seen, (0..=23).collect());
+    assert_eq!(seen, (0..=24).collect());
 }
 
 #[test]
@@ -304,6 +306,16 @@ fn effects() -> Vec<Effect> {
             title: "sure?".to_owned(),
             message: "really?".to_owned(),
         },
+        Effect::Offer {
+            ticket: 8,
+            title: "what next?".to_owned(),
+            options: offered(),
+        },
+        Effect::Withdraw { ticket: 8 },
+        Effect::CountUsage {
+            model: gate().model,
+            usage: record().usage,
+        },
         Effect::Ring,
         Effect::RestoreInput {
             text: "/goal x".to_owned(),
@@ -315,10 +327,27 @@ fn effects() -> Vec<Effect> {
     ]
 }
 
+fn offered() -> Vec<OfferedWay> {
+    let ways = [
+        WayOn::Resume,
+        WayOn::Edit,
+        WayOn::Accept,
+        WayOn::Clear,
+        WayOn::NotNow,
+    ];
+    let label = "words".to_owned();
+    ways.map(|way| OfferedWay {
+        way,
+        label: label.clone(),
+    })
+    .to_vec()
+}
+
 fn record() -> AuditRecord {
     AuditRecord {
         tag: goal_of(goal_engine::Phase::Pursuing).tag(),
         number: 2,
+        by_user: true,
         details: AuditDetails {
             outcome: AuditOutcome::NoVerdict(NoVerdictWhy::NoTag),
             model: gate().model,
