@@ -214,15 +214,8 @@ pub fn effect(effect: Effect) -> Option<EffectWire> {
             call_id,
             text,
             live,
-        } => EffectWire::Progress {
-            call_id,
-            text,
-            live: live_wire(*live),
-        },
-        Effect::CountUsage { model, usage } => EffectWire::CountUsage {
-            model: model_wire(model),
-            usage: usage_wire(usage),
-        },
+        } => progress(call_id, text, *live),
+        Effect::CountUsage { model, usage } => count_usage(model, usage),
         Effect::OpenAuditor(open) => open_auditor(*open),
         Effect::PromptAuditor { audit, text } => EffectWire::PromptAuditor { audit, text },
         Effect::CloseAuditor { audit } => EffectWire::CloseAuditor { audit },
@@ -257,16 +250,35 @@ pub fn effect(effect: Effect) -> Option<EffectWire> {
             ticket,
             title,
             options,
-        } => EffectWire::Offer {
-            ticket,
-            title,
-            options: options.into_iter().map(offered_way_wire).collect(),
-        },
+        } => offer(ticket, title, options),
         Effect::Withdraw { ticket } => EffectWire::Withdraw { ticket },
         Effect::Ring => EffectWire::Ring,
         Effect::RestoreInput { text } => EffectWire::RestoreInput { text },
         Effect::Release { approved, reason } => EffectWire::Release { approved, reason },
     })
+}
+
+fn progress(call_id: Option<String>, text: String, live: LiveAudit) -> EffectWire {
+    EffectWire::Progress {
+        call_id,
+        text,
+        live: live_wire(live),
+    }
+}
+
+fn count_usage(model: ModelRef, usage: Usage) -> EffectWire {
+    EffectWire::CountUsage {
+        model: model_wire(model),
+        usage: usage_wire(usage),
+    }
+}
+
+fn offer(ticket: u64, title: String, options: Vec<OfferedWay>) -> EffectWire {
+    EffectWire::Offer {
+        ticket,
+        title,
+        options: options.into_iter().map(offered_way_wire).collect(),
+    }
 }
 
 fn offered_way_wire(offered: OfferedWay) -> OfferedWayWire {
