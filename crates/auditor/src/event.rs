@@ -126,8 +126,9 @@ impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         for (sum, part) in self.fields_mut().into_iter().zip(other.fields()) {
             // A provider that reports nonsense must not make the host's totals nonsense.
-            if part.is_finite() {
-                *sum += part;
+            let more = *sum + part;
+            if more.is_finite() {
+                *sum = more;
             }
         }
     }
