@@ -380,7 +380,8 @@ impl Spent {
         self.cache_read = self.cache_read.saturating_add(other.cache_read);
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
         self.total_tokens = self.total_tokens.saturating_add(other.total_tokens);
-        self.cost += other.cost;
+        // Saturating like the counts: there is no number for an infinite cost in JSON.
+        self.cost = (self.cost + other.cost).min(f64::MAX);
     }
 }
 
