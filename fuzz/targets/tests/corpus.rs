@@ -1,0 +1,62 @@
+//! The corpus of the fuzzers, through the same functions, on any compiler.
+
+#![expect(
+    clippy::expect_used,
+    reason = "helpers of tests, which the exemption for tests does not reach"
+)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use goal_fuzz_targets::TARGETS;
+
+/// Bytes of one file. A corpus is read by people too; the fuzzers make the long ones themselves.
+const FILE_MAX_BYTES: u64 = 16 * 1024;
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus")
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn everything_in_the_corpus_holds() {
+    for (name, target) in TARGETS {
+        let files = files(&corpus().join(name));
+        assert!(!files.is_empty(), "nothing in the corpus of {name}");
+        for file in files {
+            let bytes = fs::read(&file).expect("a file");
+            let held = catch_unwind(AssertUnwindSafe(|| target(&bytes)));
+            assert!(held.is_ok(), "{name} does not hold for {}", file.display());
+        }
+    }
+}
+
+#[test]
+fn every_folder_of_the_corpus_has_a_target_and_a_fuzzer_and_its_files_are_small() {
+    let targets: BTreeSet<String> = TARGETS.map(|(name, _)| name.to_owned()).into();
+    let named = |folder: &Path| -> BTreeSet<String> {
+        let stem = |path: &PathBuf| path.file_stem().map(|name| name.display().to_string());
+        files(folder).iter().filter_map(stem).collect()
+    };
+    assert_eq!(named(&corpus()), targets);
+    let fuzzers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz_targets");
+    assert_eq!(named(&fuzzers), targets);
+    for file in targets.iter().flat_map(|name| files(&corpus().join(name))) {
+        let bytes = file.metadata().expect("a file").len();
+        assert!(
+            bytes <= FILE_MAX_BYTES,
+            "{} has {bytes} bytes",
+            file.display()
+        );
+    }
+}
