@@ -1,12 +1,11 @@
 //! Our records of a session's branch.
 
-use goal_engine::{Activity, ModelInfo};
 use goal_engine::{
-    Clocks, Command, Effect, Engine, Event, Goal, HostFacts, ModelRef, Monotonic,
-    OBJECTIVE_MAX_BYTES, OpenCause, Recovered, SavedGoal, SessionOpened, Settings, WallClock,
+    Clocks, Effect, Engine, Goal, Monotonic, OBJECTIVE_MAX_BYTES, Recovered, SavedGoal, Settings,
+    WallClock,
 };
-use goal_protocol::{RecordWire, read_branch};
-use serde_json::Value;
+use goal_protocol::{EventWire, RecordWire, read_branch};
+use serde_json::{Value, json};
 
 /// Records that are read; what a longer branch costs is measured elsewhere.
 const RECORDS_MAX: usize = 64;
@@ -27,7 +26,7 @@ pub fn session(bytes: &[u8]) {
     if let Some(goal) = &read.goal {
         comes_back(goal);
     }
-    can_be_gone_on_with(read);
+    can_be_gone_on_with(&records, read.goal.is_some());
 }
 
 fn record(line: &[u8]) -> Option<RecordWire> {
@@ -81,27 +80,21 @@ fn comes_back(goal: &Goal) {
     assert_eq!(again.goal.as_ref(), Some(goal));
 }
 
-fn can_be_gone_on_with(branch: Recovered) {
-    let may_resume = branch.goal.is_some();
+fn can_be_gone_on_with(records: &[RecordWire], may_resume: bool) {
     let mut driver = Driver {
         engine: Engine::new(Settings::for_tests()),
         events: 0,
     };
-    driver.give(Event::SessionOpened(Box::new(SessionOpened {
-        cause: OpenCause::Start,
-        branch,
-        has_ui: true,
-        model: None,
-        cwd: None,
-    })));
+    driver.give(json!({
+        "type": "session_opened", "cause": {"type": "start"}, "records": records,
+        "auditLost": false, "hasUi": true, "terminal": true,
+    }));
     for text in ["status", "why", "config", "help"] {
         driver.command(text);
     }
     let resumed = driver.command("resume");
-    let starts = resumed
-        .iter()
-        .any(|effect| matches!(effect, Effect::StartRun(_)));
-    assert_eq!(starts, may_resume, "{resumed:?}");
+    let starts = |effect: &Effect| matches!(effect, Effect::StartRun(_));
+    assert_eq!(resumed.iter().any(starts), may_resume, "{resumed:?}");
     driver.command("pause");
     assert!(!driver.engine.goal().is_some_and(Goal::is_pursuing));
 }
@@ -113,14 +106,18 @@ struct Driver {
 
 impl Driver {
     fn command(&mut self, text: &str) -> Vec<Effect> {
-        self.give(Event::Command(Command {
-            text: text.to_owned(),
-            file: None,
-            host: host(),
-        }))
+        self.give(json!({"type": "command", "text": text, "host": {
+            "activity": "idle", "hasUi": true, "headless": false, "toolsActive": true,
+            "model": {"provider": "p", "id": "executor"},
+            "models": [{"provider": "p", "id": "executor"}],
+        }}))
     }
 
-    fn give(&mut self, event: Event) -> Vec<Effect> {
+    /// An event as the shim writes it.
+    fn give(&mut self, line: Value) -> Vec<Effect> {
+        let wire: Result<EventWire, _> = serde_json::from_value(line);
+        assert!(wire.is_ok(), "the wire has changed: {wire:?}");
+        let event = wire.ok().and_then(|wire| goal_protocol::event(wire, None));
         self.events += 1;
         let clocks = Clocks {
             now: Monotonic(self.events),
@@ -128,27 +125,9 @@ impl Driver {
             fresh: self.events,
         };
         let mut effects = Vec::new();
-        self.engine.handle(clocks, event, &mut effects);
+        for event in event {
+            self.engine.handle(clocks, event, &mut effects);
+        }
         effects
-    }
-}
-
-fn host() -> HostFacts {
-    let model = ModelRef {
-        provider: "p".to_owned(),
-        id: "executor".to_owned(),
-    };
-    HostFacts {
-        activity: Activity::Idle,
-        has_ui: true,
-        headless: false,
-        model: Some(model.clone()),
-        thinking_level: None,
-        models: vec![ModelInfo {
-            model,
-            name: "executor".to_owned(),
-        }],
-        tools_active: true,
-        config_path: None,
     }
 }

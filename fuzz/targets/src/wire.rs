@@ -113,10 +113,13 @@ impl Host {
         {
             put(proposal, self.newest.proposal);
         }
-        if let EventWire::Confirmed { ticket, .. } | EventWire::Edited { ticket, .. } = wire {
+        if let EventWire::Confirmed { ticket, .. }
+        | EventWire::Edited { ticket, .. }
+        | EventWire::Chosen { ticket, .. } = wire
+        {
             put(ticket, self.newest.question);
         }
-        if let EventWire::Auditor { audit, .. } = wire {
+        if let EventWire::Auditor { audit, .. } | EventWire::AuditorClosed { audit } = wire {
             put(audit, self.newest.audit);
         }
     }
@@ -185,7 +188,10 @@ impl Host {
             return Some(prepared(order.audit));
         } else if let Effect::Propose(proposal) = effect {
             self.newest.proposal = proposal.number;
-        } else if let Effect::Confirm { ticket, .. } | Effect::Edit { ticket, .. } = effect {
+        } else if let Effect::Confirm { ticket, .. }
+        | Effect::Edit { ticket, .. }
+        | Effect::Offer { ticket, .. } = effect
+        {
             self.newest.question = *ticket;
         } else if let Effect::ShowStatus(view) = effect {
             is_two_plain_lines(view);

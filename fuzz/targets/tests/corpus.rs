@@ -11,6 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use goal_fuzz_targets::TARGETS;
+use goal_protocol::EventWire;
 
 /// Bytes of one file. A corpus is read by people too; the fuzzers make the long ones themselves.
 const FILE_MAX_BYTES: u64 = 16 * 1024;
@@ -39,6 +40,27 @@ fn everything_in_the_corpus_holds() {
             assert!(held.is_ok(), "{name} does not hold for {}", file.display());
         }
     }
+}
+
+/// A field that the wire demands anew would make these lines mean nothing, unseen.
+#[test]
+fn every_line_that_was_written_by_hand_for_the_wire_is_understood() {
+    for file in files(&corpus().join("wire"))
+        .iter()
+        .filter(|file| !is_found(file))
+    {
+        for line in fs::read_to_string(file).expect("text").lines() {
+            let wait = line.parse::<u64>().is_ok();
+            let event = serde_json::from_str::<EventWire>(line);
+            assert!(wait || event.is_ok(), "{}: {event:?}", file.display());
+        }
+    }
+}
+
+/// A fuzzer names its files by a hash of 40 digits.
+fn is_found(file: &Path) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 #[test]
