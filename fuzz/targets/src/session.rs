@@ -125,7 +125,7 @@ impl Driver {
             fresh: self.events,
         };
         let mut effects = Vec::new();
-        for event in event {
+        if let Some(event) = event {
             self.engine.handle(clocks, event, &mut effects);
         }
         effects
