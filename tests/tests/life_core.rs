@@ -104,6 +104,64 @@ fn an_audit_whose_core_is_killed_has_failed_and_the_goal_goes_on() {
     }
 }
 
+/// `/goal audit`, and an auditor that is at it.
+fn an_audit_the_user_asked_for(pi: &Pi) -> Mark {
+    let [look, approve] = approval();
+    pi.server().set(
+        AUDITOR,
+        Steps::of([look, approve.held_before_end("verdict")]),
+    );
+    let mark = pi.prompt("/goal audit");
+    pi.wait_request(AUDITOR, 2);
+    mark
+}
+
+#[test]
+fn the_users_audit_of_a_resting_goal_is_lost_with_its_core_and_nothing_else_is() {
+    let pi = Pi::start(Moment::options());
+    let mark = Moment::Streaming.reach(&pi, OBJECTIVE);
+    pi.prompt("/goal pause");
+    pi.settled_quiet(mark);
+    let mark = an_audit_the_user_asked_for(&pi);
+    let asked = pi.mark();
+    strike(&pi, Signal::KILL);
+    let told = pi.wait_notice(mark, "was lost during the audit").text;
+    assert!(told.contains("/goal audit asks"), "{told}");
+    pi.server().release("verdict");
+    pi.quiet(QUIET);
+    let told = pi.notices_since(asked);
+    assert_eq!(told.len(), 1, "{told:?}");
+    let session = pi.session();
+    assert_eq!(session.pause_reason(), Some("user"));
+    assert!(!session.audit_outcomes().contains(&"approved"));
+    assert_eq!(pi.server().requests_of(EXECUTOR).len(), 1);
+
+    // And the way on works.
+    a_good_end(&pi);
+    let mark = pi.prompt("/goal audit");
+    pi.wait_notice(mark, "Goal complete");
+}
+
+#[test]
+fn the_users_audit_of_a_pursued_goal_has_failed_with_its_core_and_the_goal_goes_on() {
+    let pi = Pi::start(Moment::options());
+    let mark = Moment::Streaming.reach(&pi, OBJECTIVE);
+    an_audit_the_user_asked_for(&pi);
+    pi.server()
+        .set(EXECUTOR, [work(), claim(), Reply::text("That was it.")]);
+    pi.server().set(AUDITOR, Steps::of(approval()));
+    let old = strike(&pi, Signal::KILL);
+    pi.wait_notice(mark, RESTARTED);
+    pi.server().release("verdict");
+    pi.wait_notice(mark, "Goal complete");
+    pi.settled_quiet(mark);
+    assert_replaced(&pi, mark, old);
+    let session = pi.session();
+    assert_eq!(session.audit_outcomes(), ["failed", "approved"]);
+    assert_eq!(session.audits()[0]["why"], "core_lost");
+    assert_eq!(pi.server().requests_of(EXECUTOR).len(), 4);
+}
+
 #[test]
 fn a_back_off_whose_core_is_killed_is_over() {
     let pi = Pi::start(Moment::options());

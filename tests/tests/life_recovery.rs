@@ -225,6 +225,20 @@ fn what_a_newer_version_wrote_is_left_alone() {
 }
 
 #[test]
+fn a_goal_of_the_predecessor_is_audited_as_the_settings_say() {
+    let pi = idle_pi();
+    pi.server().set(AUDITOR, Steps::of(approval()));
+    let theirs = json!({ "phase": "ready", "objective": "Sing a song" });
+    let file = Draft::new(pi.world()).custom("pi-goal", theirs);
+    let mark = pi.switch_session(&file.write(pi.world(), "predecessor"));
+    pi.wait_notice(mark, "on hold");
+    let asked = pi.prompt("/goal audit");
+    pi.wait_notice(asked, "Goal complete: Sing a song");
+    assert_eq!(pi.session().audits()[0]["model"], "sim/auditor");
+    assert_eq!(pi.server().requests_of(EXECUTOR).len(), 0);
+}
+
+#[test]
 fn a_goal_of_the_predecessor_is_held_unless_there_is_one_of_ours() {
     let pi = idle_pi();
     let theirs = |phase: &str| json!({ "phase": phase, "objective": "Sing a song" });

@@ -5,6 +5,7 @@ use goal_tests::{
     AUDITOR, Dialogs, Draft, EXECUTOR, Mark, Pi, PiOptions, Reply, Script, Steps, Tui, World,
 };
 use serde_json::json;
+use std::sync::Arc;
 
 fn stalling() -> PiOptions {
     PiOptions::new(Script::new().executor(Reply::text("Hm").stalled()))
@@ -258,6 +259,45 @@ fn in_the_terminal_esc_stops_the_users_audit_and_the_goal_stays_as_it_was() {
     tui.press("Escape");
     tui.wait_screen("The audit was stopped");
     tui.wait_screen("■ goal paused");
+}
+
+/// An audit without a call of the agent has its own place in the conversation.
+fn assert_users_audit_is_shown(tui: &Tui) {
+    let screen = tui.wait_screen("Goal: you asked the auditor");
+    for words in [
+        "✗ refused · sim/auditor",
+        "│ The rhyme of verse two is missing.",
+    ] {
+        assert!(screen.contains(words), "{words}: {screen}");
+    }
+    assert!(!screen.contains("✓ bash"), "{screen}");
+    tui.press("C-o");
+    tui.wait_screen("✓ bash");
+}
+
+#[test]
+fn in_the_terminal_the_users_audit_is_shown_with_its_checks_and_report() {
+    let tui = Tui::start(stalling());
+    tui.wait_screen("executor");
+    tui.submit("/goal Write a poem");
+    tui.wait_screen("● goal pursuing");
+    tui.submit("/goal pause");
+    tui.wait_screen("■ goal paused");
+    tui.world().server.set(AUDITOR, refusal_then_approval());
+    tui.submit("/goal audit");
+    tui.wait_screen("as before");
+    assert_users_audit_is_shown(&tui);
+}
+
+#[test]
+fn in_the_terminal_an_earlier_audit_of_the_users_is_shown_too() {
+    let world = Arc::new(World::new(stalling()));
+    let held = Draft::new(&world).goal(json!({})).write(&world, "held");
+    let held = held.to_str().unwrap_or_default();
+    world.server.set(AUDITOR, refusal_then_approval());
+    world.headless(&["-p", "--session", held, "/goal audit"]);
+    let tui = Tui::start_in(Arc::clone(&world), 100, 40, &["--session", held]);
+    assert_users_audit_is_shown(&tui);
 }
 
 #[test]

@@ -1100,6 +1100,9 @@ fn of_limit(limit: Option<u32>) -> String {
 
 fn auditor_line(engine: &Engine, goal: &Goal) -> String {
     let gate = goal.gate();
+    if gate.is_undecided() {
+        return "Auditor: as the settings say at /goal resume or /goal audit".to_owned();
+    }
     let own = engine.host.model.as_ref() == Some(&gate.model);
     let own = if own {
         " (the agent's own model, in a session of its own)"

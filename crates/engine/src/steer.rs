@@ -1,7 +1,7 @@
 //! Steering a goal that exists: its limit, its words, an audit at any time, and its end
 //! by the user's own judgement.
 
-use goal_state::{AuditOutcome, Ended, GoalTag, Objective, PauseReason, Stop};
+use goal_state::{AuditOutcome, Ended, Goal, GoalTag, Objective, PauseReason, Stop};
 
 use crate::audit::Caller;
 use crate::canary::Canary;
@@ -200,6 +200,10 @@ impl Engine {
         if let Some(why) = self.nothing_to_audit() {
             return self.refuse_start(why, "", out);
         }
+        let notice = match self.decide_gate(host) {
+            Ok(notice) => notice,
+            Err(why) => return self.refuse_start(why, "", out),
+        };
         if let Some(headless) = &mut self.headless {
             headless.approved = false;
         }
@@ -210,12 +214,27 @@ impl Engine {
         self.deadlines = Deadlines::default();
         let text = self.goal.as_ref().map(|goal| say::audit_asked(goal, busy));
         self.reply(Level::Info, text.unwrap_or_default(), out);
+        let level = Level::Info;
+        out.extend(notice.map(|text| Effect::Notify(Notice { level, text })));
         out.extend(ends_run.then_some(Effect::EndRun));
         if busy {
             self.waiting = Some(Waiting::Audit);
         } else {
             self.start_users_audit(out);
         }
+    }
+
+    /// A goal that was not set here is judged by the settings as they are when it is first judged.
+    fn decide_gate(&mut self, host: &HostFacts) -> Result<Option<String>, String> {
+        let undecided = |goal: &&Goal| goal.gate().is_undecided();
+        if self.goal.as_ref().filter(undecided).is_none() {
+            return Ok(None);
+        }
+        let (gate, notice) = self.resolve_gate(host)?;
+        if let Some(goal) = &mut self.goal {
+            goal.set_gate(gate);
+        }
+        Ok(notice)
     }
 
     fn nothing_to_audit(&self) -> Option<String> {

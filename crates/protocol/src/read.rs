@@ -1,8 +1,8 @@
 //! Reading a session's branch: never throws, never trusts, says what it skipped.
 
 use goal_engine::{
-    Gate, Goal, LastAudit, ModelRef, Objective, PauseReason, Phase, Recovered, SandboxGate, Stop,
-    TextHash, Totals, WallClock,
+    Gate, Goal, LastAudit, Objective, PauseReason, Phase, Recovered, Stop, TextHash, Totals,
+    WallClock,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -350,28 +350,8 @@ fn totals_of(wire: &TotalsWire) -> Totals {
     }
 }
 
-/// The predecessor's goal appears held; its gate is made at the resume that takes it up.
+/// The predecessor's goal appears held; what judges it is decided once it is resumed or audited.
 fn legacy_goal(objective: Objective) -> Goal {
-    let gate = Gate {
-        model: ModelRef {
-            provider: "unset".to_owned(),
-            id: "until /goal resume".to_owned(),
-        },
-        thinking_level: None,
-        timeout_ms: None,
-        idle_timeout_ms: None,
-        max_empty_continuations: 1,
-        max_consecutive_audit_rejections: 1,
-        max_continuations: None,
-        own_limit: false,
-        max_audits: None,
-        sandbox: SandboxGate {
-            mode: "prefer".to_owned(),
-            network: "loopback".to_owned(),
-            hide: Vec::new(),
-            scratch_mb: None,
-        },
-    };
     Goal::restore(
         "g-predecessor".to_owned(),
         1,
@@ -381,6 +361,6 @@ fn legacy_goal(objective: Objective) -> Goal {
         0,
         Totals::default(),
         None,
-        gate,
+        Gate::undecided(),
     )
 }

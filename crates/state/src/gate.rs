@@ -43,6 +43,40 @@ pub struct Gate {
     pub sandbox: SandboxGate,
 }
 
+impl Gate {
+    /// The gate of a goal that was not set here: what judges it is decided when its user first has it
+    /// resumed or audited.
+    #[must_use]
+    pub fn undecided() -> Self {
+        Self {
+            model: ModelRef {
+                provider: String::new(),
+                id: String::new(),
+            },
+            thinking_level: None,
+            timeout_ms: None,
+            idle_timeout_ms: None,
+            max_empty_continuations: 1,
+            max_consecutive_audit_rejections: 1,
+            max_continuations: None,
+            own_limit: false,
+            max_audits: None,
+            sandbox: SandboxGate {
+                mode: "prefer".to_owned(),
+                network: "loopback".to_owned(),
+                hide: Vec::new(),
+                scratch_mb: None,
+            },
+        }
+    }
+
+    /// Whether nothing could be judged by it yet. A model of the host's has a name.
+    #[must_use]
+    pub const fn is_undecided(&self) -> bool {
+        self.model.provider.is_empty()
+    }
+}
+
 /// The sandbox settings frozen into the gate, as their names in the settings file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxGate {

@@ -274,14 +274,19 @@ impl Goal {
     pub fn resume(&mut self, gate: Gate, now: Monotonic) {
         self.stop_clock(now);
         self.generation += 1;
+        self.set_gate(gate);
+        self.totals = Totals::default();
+        self.phase = Phase::Pursuing;
+        self.pursuing_since = Some(now);
+    }
+
+    /// What judges the goal from now on. The user's own limit of this goal stays.
+    pub fn set_gate(&mut self, gate: Gate) {
         let own = self.gate.own_limit.then_some(self.gate.max_continuations);
         self.gate = gate;
         if let Some(limit) = own {
             self.set_limit(limit);
         }
-        self.totals = Totals::default();
-        self.phase = Phase::Pursuing;
-        self.pursuing_since = Some(now);
     }
 
     /// The user sets how often this goal may be continued; `None` is off. What is under way goes on.

@@ -1,7 +1,7 @@
 //! What the auditor is told of the goal, and what is kept and charged of an audit.
 
 use goal_sim::Usage;
-use goal_tests::{AUDITOR, Reply, Request, Steps};
+use goal_tests::{AUDITOR, EXECUTOR, Reply, Request, Steps};
 use serde_json::{Value, json};
 
 use crate::court::{Court, OBJECTIVE, approve, claim, look, options, refuse};
@@ -148,6 +148,34 @@ fn the_auditors_usage_is_charged_with_every_field_and_is_in_the_sessions_totals(
     assert_eq!(stats["tokens"]["cacheRead"], 90_000);
     let cost = stats["cost"].as_f64().unwrap();
     assert!((cost - (0.81 + 0.03 + 0.006)).abs() < 1e-9, "{stats}");
+}
+
+/// No tool result carries the tokens of an audit that the user asked for.
+#[test]
+fn the_tokens_of_the_users_audit_are_in_the_sessions_totals_too() {
+    let prices = json!({ "input": 10, "output": 20, "cacheRead": 1, "cacheWrite": 0 });
+    let court = Court::of(options(json!({})).cost(prices));
+    let pi = &court.pi;
+    pi.server().set(EXECUTOR, Reply::text("Hm").stalled());
+    let mark = pi.goal("Write a poem");
+    pi.wait_request(EXECUTOR, 1);
+    pi.prompt("/goal pause");
+    pi.settled_quiet(mark);
+    pi.server().set(
+        AUDITOR,
+        [
+            look().usage(tokens(40_000, 10_000, 1_000)),
+            Reply::text("No.\n<disapproved/>").usage(tokens(50_000, 30_000, 2_000)),
+        ],
+    );
+    let mark = pi.prompt("/goal audit");
+    pi.wait_notice(mark, "disapproved");
+    let stats = pi.command(json!({ "type": "get_session_stats" }));
+    assert_eq!(stats["tokens"]["input"], 50_000);
+    assert_eq!(stats["tokens"]["output"], 3_000);
+    assert_eq!(stats["tokens"]["cacheRead"], 40_000);
+    let cost = stats["cost"].as_f64().unwrap();
+    assert!((cost - (0.5 + 0.06 + 0.04)).abs() < 1e-9, "{stats}");
 }
 
 #[test]

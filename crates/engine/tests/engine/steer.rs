@@ -1,10 +1,11 @@
 //! Steering a goal that exists: why, limit, accept, edit.
 
 use goal_engine::{
-    Activity, Effect, Event, FileTrouble, OpenCause, PauseReason, Phase, SettingRow, Settings, Stop,
+    Activity, Effect, Event, FileTrouble, Gate, OpenCause, PauseReason, Phase, SettingRow,
+    Settings, Stop,
 };
 
-use crate::rig::{Asked, Rig, branch_with, saved_goal};
+use crate::rig::{Asked, Rig, branch_with, model, saved_goal};
 
 fn pursuing() -> Rig {
     let mut rig = Rig::new();
@@ -70,6 +71,60 @@ fn why_of_a_goal_that_never_stopped_says_so() {
     assert!(pursuing().command("why").told().contains("did not stop"));
     assert!(Rig::new().command("why").told().contains("No goal"));
     assert!(held().command("why").told().contains("on hold"));
+}
+
+// a goal that was not set here
+
+/// As the predecessor's goal is found: nobody has decided yet what judges it.
+fn undecided() -> Rig {
+    let mut goal = saved_goal(Phase::Held);
+    goal.set_gate(Gate::undecided());
+    let mut rig = Rig::with(Settings {
+        model: Some("p/auditor".to_owned()),
+        max_consecutive_audit_rejections: 2,
+        ..Settings::for_tests()
+    });
+    rig.open(OpenCause::Start, branch_with(goal));
+    rig
+}
+
+#[test]
+fn an_audit_of_a_goal_that_was_not_set_here_judges_by_the_settings() {
+    let mut rig = undecided();
+    let told = rig.command("status").told();
+    assert!(told.contains("Auditor: as the settings say"), "{told}");
+    let asked = rig.command("audit");
+    let audit = asked.opened().expect("an auditor");
+    assert_eq!(audit.model, model("p/auditor"));
+    assert!(asked.told().contains("p/auditor"), "{}", asked.told());
+    rig.checks(audit.audit);
+    let asked = rig.auditor_says(audit.audit, "No.\n<disapproved/>");
+    assert_eq!(asked.audits(), ["disapproved"]);
+    assert_eq!(asked.saved().len(), 1, "its gate is kept from now on");
+    assert_eq!(rig.goal().gate().max_consecutive_audit_rejections, 2);
+    assert_eq!(rig.phase(), "held");
+}
+
+#[test]
+fn an_audit_of_such_a_goal_is_refused_where_the_settings_name_no_auditor() {
+    let mut rig = undecided();
+    rig.give(Event::SettingsRead(Settings {
+        model: Some("p/nobody".to_owned()),
+        ..Settings::for_tests()
+    }));
+    let asked = rig.command("audit");
+    assert!(asked.told().contains("nobody"), "{}", asked.told());
+    assert!(asked.opened().is_none() && rig.goal().gate().is_undecided());
+}
+
+#[test]
+fn a_limit_of_such_a_goal_outlives_the_decision() {
+    let mut rig = undecided();
+    rig.command("limit 7");
+    rig.command("resume");
+    let gate = rig.goal().gate();
+    assert_eq!((gate.max_continuations, gate.own_limit), (Some(7), true));
+    assert_eq!(gate.model, model("p/auditor"));
 }
 
 // limit
