@@ -15,10 +15,13 @@ pub(crate) fn run() -> Result<()> {
     run_tool("goal-demo", &binary)
 }
 
-/// Makes the pictures of the documentation anew (`tests/src/bin/goal-screens.rs`).
+/// Makes the pictures of the documentation anew (`tests/src/bin/goal-screens.rs` and
+/// `goal-report-picture.rs`).
 pub(crate) fn screens() -> Result<()> {
     setup::run()?;
-    run_tool("goal-screens", &project::build_debug()?)
+    let binary = project::build_debug()?;
+    run_tool("goal-screens", &binary)?;
+    run_tool("goal-report-picture", &binary)
 }
 
 fn run_tool(name: &str, binary: &Path) -> Result<()> {

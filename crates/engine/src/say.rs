@@ -371,7 +371,7 @@ pub(crate) fn still_resting(goal: &Goal, asker: Asker) -> String {
 /// A goal found in a session that was left.
 pub(crate) fn held(goal: &Goal, asker: Asker) -> String {
     format!(
-        "This session has a goal on hold: {}\nNothing runs until you say so. {}",
+        "This session has a goal on hold: {}\nNothing runs until you say so.\n{}",
         objective(goal),
         ways_on(goal, asker)
     )
@@ -866,7 +866,7 @@ pub(crate) fn audit_asked(goal: &Goal, busy: bool) -> String {
 /// An audit of a goal at rest was stopped by the user.
 pub(crate) fn audit_stopped(goal: &Goal, asker: Asker) -> String {
     format!(
-        "The audit was stopped. The goal is {}, as before. {}",
+        "The audit was stopped. The goal is {}, as before.\n{}",
         state_in_short(goal, Doing::Working),
         ways_on(goal, asker)
     )
@@ -908,7 +908,7 @@ pub(crate) fn audit_told(
         "The agent goes on with this; /goal why shows it in full.".to_owned()
     } else {
         format!(
-            "The goal is {}, as before; /goal why shows this in full. {}",
+            "The goal is {}, as before; /goal why shows this in full.\n{}",
             state_in_short(goal, Doing::Working),
             ways_on(goal, asker)
         )

@@ -1,11 +1,12 @@
 //! Makes the pictures of the documentation: the real pi in a terminal, drawn as SVG.
 //!
-//! `cargo run -p goal-tests --bin goal-screens` writes `docs/images/*.svg` anew. Look at them.
+//! `cargo xtask screens` writes `docs/images/*.svg` anew with it. Look at them.
 #![allow(
     clippy::expect_used,
     reason = "a tool of this repository: it fails by saying why"
 )]
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,6 +16,8 @@ use anstyle_svg::Term;
 use goal_tests::{Draft, PiOptions, Reply, Script, Tui, World, install};
 use serde_json::json;
 
+/// In the title of every choice of ways on.
+const CHOICE: &str = "What next?";
 const ROWS: u16 = 30;
 /// High enough for the refusal and the approval on one screen.
 const ROWS_WITH_REFUSAL: u16 = 40;
@@ -58,11 +61,11 @@ const OTHERS: [Look; 3] = [
 ];
 
 fn main() {
-    worked_and_audited(USUAL);
-    for look in OTHERS {
+    for look in [USUAL].into_iter().chain(OTHERS) {
         worked_and_audited(look);
+        stopped(look);
     }
-    stopped(USUAL);
+    asked_for(USUAL);
     held(USUAL);
 }
 
@@ -117,13 +120,42 @@ fn greeting() -> Script {
     Script::new().executor(executor).auditor(auditor)
 }
 
-/// A goal that stopped because nothing was done.
+/// A goal that stopped because nothing was done, and its ways on.
 fn stopped(look: Look) {
     let script = Script::new().executor(Reply::text("Which file should I use?"));
     let tui = start(look, PiOptions::new(script));
     tui.submit("/goal Tidy up the notes");
-    tui.wait_screen("Goal paused");
+    tui.wait_screen(CHOICE);
     draw("stopped", look, &tui);
+}
+
+/// An audit that the user asked for, of a goal at rest.
+fn asked_for(look: Look) {
+    let script = Script::new()
+        .executor(Reply::text("I look at the notes first.").held_before_end("never"))
+        .auditor([
+            Reply::call("ls", json!({})),
+            Reply::call(
+                "bash",
+                json!({ "command": "cat notes/*.md | sort | uniq -d" }),
+            ),
+            Reply::text(
+                "Two notes still say the same: `a.md` and `b.md`.\n\n\
+                 Missing: one of them has to go.\n\n<disapproved/>",
+            ),
+        ]);
+    let options = PiOptions::new(script)
+        .file("notes/a.md", "Buy milk\n")
+        .file("notes/b.md", "Buy milk\n");
+    let tui = start(look, options);
+    tui.submit("/goal Tidy up the notes: no line twice");
+    tui.wait_screen("I look at the notes first");
+    tui.submit("/goal pause");
+    tui.wait_screen(CHOICE);
+    tui.submit("/goal audit");
+    tui.wait_screen("you asked the auditor");
+    tui.wait_screen(CHOICE);
+    draw("asked", look, &tui);
 }
 
 /// A session with a goal, opened again.
@@ -137,6 +169,7 @@ fn held(look: Look) {
     let tui = Tui::start_in(world, look.columns, ROWS, &flags);
     tui.wait_screen("○ goal on hold");
     tui.wait_screen("This session has a goal on hold");
+    tui.wait_screen(CHOICE);
     draw("held", look, &tui);
 }
 
@@ -160,11 +193,20 @@ fn themed(look: Look, options: PiOptions) -> PiOptions {
 fn draw(name: &str, look: Look, tui: &Tui) {
     let file = folder().join(format!("{name}{}.svg", look.suffix));
     // Where this machine happened to run it is nobody's business.
+    wait_whole(tui);
     let workspace = tui.world().workspace().display().to_string();
     let screen = tui.coloured_screen().replace(&workspace, "~/project");
     let picture = terminal(look.theme).render_svg(screen.trim_end());
     fs::write(&file, picture).expect("docs/images is writable");
     println!("{}", file.display());
+}
+
+/// Waits until two looks in a row find the same: pi may be in the middle of drawing.
+fn wait_whole(tui: &Tui) {
+    let last = RefCell::new(String::new());
+    tui.wait_until("a whole screen", |screen| {
+        last.replace(screen.to_owned()) == screen
+    });
 }
 
 fn terminal(theme: Theme) -> Term {
@@ -173,6 +215,7 @@ fn terminal(theme: Theme) -> Term {
         Theme::Dark => Term::new().fg_color(grey(0xd4)).bg_color(grey(0x1e)),
         Theme::Light => Term::new().fg_color(grey(0x24)).bg_color(grey(0xff)),
     }
+    .min_width_px(0) // A narrow terminal makes a narrow picture.
 }
 
 fn folder() -> PathBuf {
