@@ -282,20 +282,23 @@ fn offer(ticket: u64, title: String, options: Vec<OfferedWay>) -> EffectWire {
 }
 
 fn offered_way_wire(offered: OfferedWay) -> OfferedWayWire {
-    let way = match offered.way {
+    OfferedWayWire {
+        way: way_on_wire(offered.way),
+        label: offered.label,
+    }
+}
+
+pub(crate) const fn way_on_wire(way: WayOn) -> WayOnWire {
+    match way {
         WayOn::Resume => WayOnWire::Resume,
         WayOn::Edit => WayOnWire::Edit,
         WayOn::Accept => WayOnWire::Accept,
         WayOn::Clear => WayOnWire::Clear,
         WayOn::NotNow => WayOnWire::NotNow,
-    };
-    OfferedWayWire {
-        way,
-        label: offered.label,
     }
 }
 
-const fn way_on(wire: WayOnWire) -> WayOn {
+pub(crate) const fn way_on(wire: WayOnWire) -> WayOn {
     match wire {
         WayOnWire::Resume => WayOn::Resume,
         WayOnWire::Edit => WayOn::Edit,
@@ -338,7 +341,7 @@ fn show_status(view: StatusView) -> EffectWire {
     }
 }
 
-fn open_cause(wire: OpenCauseWire) -> OpenCause {
+pub(crate) fn open_cause(wire: OpenCauseWire) -> OpenCause {
     match wire {
         OpenCauseWire::Start => OpenCause::Start,
         OpenCauseWire::Tree => OpenCause::Tree,
@@ -364,11 +367,7 @@ fn open_cause(wire: OpenCauseWire) -> OpenCause {
 
 fn host_facts(wire: HostWire, config_path: Option<&str>) -> HostFacts {
     HostFacts {
-        activity: match wire.activity {
-            ActivityWire::Idle => Activity::Idle,
-            ActivityWire::Running => Activity::Running,
-            ActivityWire::Compacting => Activity::Compacting,
-        },
+        activity: activity(wire.activity),
         has_ui: wire.has_ui,
         headless: wire.headless,
         model: wire.model.map(model_ref),
@@ -379,14 +378,22 @@ fn host_facts(wire: HostWire, config_path: Option<&str>) -> HostFacts {
     }
 }
 
-fn model_ref(wire: ModelWire) -> ModelRef {
+pub(crate) const fn activity(wire: ActivityWire) -> Activity {
+    match wire {
+        ActivityWire::Idle => Activity::Idle,
+        ActivityWire::Running => Activity::Running,
+        ActivityWire::Compacting => Activity::Compacting,
+    }
+}
+
+pub(crate) fn model_ref(wire: ModelWire) -> ModelRef {
     ModelRef {
         provider: wire.provider,
         id: wire.id,
     }
 }
 
-fn model_info(mut wire: ModelWire) -> ModelInfo {
+pub(crate) fn model_info(mut wire: ModelWire) -> ModelInfo {
     let name = wire.name.take().unwrap_or_else(|| wire.id.clone());
     ModelInfo {
         model: model_ref(wire),
@@ -394,7 +401,7 @@ fn model_info(mut wire: ModelWire) -> ModelInfo {
     }
 }
 
-fn model_wire(model: ModelRef) -> ModelWire {
+pub(crate) fn model_wire(model: ModelRef) -> ModelWire {
     ModelWire {
         provider: model.provider,
         id: model.id,
@@ -485,7 +492,7 @@ const fn level_wire(level: Level) -> LevelWire {
     }
 }
 
-fn tag_wire(tag: GoalTag) -> TagWire {
+pub(crate) fn tag_wire(tag: GoalTag) -> TagWire {
     TagWire {
         id: tag.id,
         generation: tag.generation,
@@ -507,7 +514,7 @@ const fn usage_of(wire: UsageWire) -> Usage {
     }
 }
 
-const fn usage_wire(usage: Usage) -> UsageWire {
+pub(crate) const fn usage_wire(usage: Usage) -> UsageWire {
     UsageWire {
         input: usage.input,
         output: usage.output,
@@ -571,7 +578,7 @@ fn goal_entry(saved: SavedGoal) -> EntryWire {
     }
 }
 
-fn goal_wire(goal: &Goal, active_ms: u64) -> GoalWire {
+pub(crate) fn goal_wire(goal: &Goal, active_ms: u64) -> GoalWire {
     let stop = match goal.phase() {
         Phase::Paused(stop) => Some(stop),
         Phase::Pursuing | Phase::Held => None,
@@ -696,7 +703,7 @@ fn details_wire(details: AuditDetails) -> AuditDetailsWire {
     }
 }
 
-fn fingerprint_wire(summary: WorkspaceSummary) -> FingerprintWire {
+pub(crate) fn fingerprint_wire(summary: WorkspaceSummary) -> FingerprintWire {
     FingerprintWire {
         digest: summary.digest,
         files: summary.files,

@@ -6,6 +6,7 @@ mod effect;
 mod event;
 mod read;
 mod saved;
+pub mod trace;
 mod typescript;
 
 pub use convert::{effect, event, some_unless_zero};

@@ -317,7 +317,7 @@ fn last_audit(audit: &AuditHead) -> LastAudit {
     }
 }
 
-fn restore(saved: GoalWire) -> Option<Goal> {
+pub(crate) fn restore(saved: GoalWire) -> Option<Goal> {
     let phase = phase_of(&saved)?;
     let objective = Objective::new(&saved.objective).ok()?;
     let totals = totals_of(&saved.totals);

@@ -7,3 +7,4 @@
 mod branch;
 mod lines;
 mod properties;
+mod trace;
