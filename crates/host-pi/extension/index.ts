@@ -19,6 +19,8 @@ const NOT_A_COMMAND =
   "No goal was set: without a terminal, /goal must begin the text and a space must follow it; then come the lines.";
 const SETTINGS_FILE = "goal-auditor.json";
 const SETTINGS_PREFIX = "PI_GOAL_";
+/** A trace is no reason to start a core: where nothing happens there is nothing to write down. */
+const TRACE_VARIABLE = "PI_GOAL_TRACE";
 const SUBCOMMANDS: Readonly<Record<string, string>> = {
   status: "how the goal stands",
   pause: "stop working on it",
@@ -199,7 +201,7 @@ function agentDir(): string | null {
 function settingsExist(): boolean {
   const dir = agentDir();
   const inFile = dir !== null && lstatSync(join(dir, SETTINGS_FILE), { throwIfNoEntry: false }) !== undefined;
-  return inFile || Object.keys(process.env).some((name) => name.startsWith(SETTINGS_PREFIX));
+  return inFile || Object.keys(process.env).some((name) => name.startsWith(SETTINGS_PREFIX) && name !== TRACE_VARIABLE);
 }
 
 function goneText(problem: string): string {

@@ -41,6 +41,11 @@ pub(crate) enum Task {
     AuditTool(AuditToolArgs),
     /// Tell what happened to the goals of a session, as a page or as data
     Report(ReportArgs),
+    /// Replay a trace: the same events once more, and whether the same effects come of them
+    ///
+    /// Exit code 0 if they do, 1 if not (the first difference is shown), 2 if the file cannot be
+    /// replayed.
+    Replay(ReplayArgs),
     /// Tell whether all is there that a goal needs, and what to do if not
     ///
     /// Exit code 0 if goals work, remarks or not; 1 if there is a problem to solve.
@@ -204,6 +209,26 @@ pub(crate) enum Format {
     /// One self-contained page
     Html,
     /// Data; docs/report.md has the names
+    Json,
+}
+
+/// Arguments of `replay`.
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// A trace (trace-*.jsonl), from the folder that the setting `trace` names
+    #[arg(value_name = "FILE")]
+    pub(crate) trace: PathBuf,
+    /// How the result is told
+    #[arg(long, value_name = "FORM", default_value = "text")]
+    pub(crate) format: ReplayFormat,
+}
+
+/// The form of a replay's result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReplayFormat {
+    /// A few lines for people
+    Text,
+    /// One JSON object; docs/traces.md has the names
     Json,
 }
 

@@ -16,7 +16,6 @@ use crate::settings;
 pub(crate) struct Report {
     settings: BTreeMap<&'static str, Shown>,
     diagnostics: Vec<Told>,
-    notes: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -91,7 +90,6 @@ pub(crate) fn report(loaded: &Loaded) -> Report {
             })
             .collect(),
         diagnostics: loaded.diagnostics.iter().map(Told::from).collect(),
-        notes: settings::not_in_force(loaded),
     }
 }
 
@@ -122,9 +120,6 @@ fn print_table(loaded: &Loaded) {
         Some(path) if loaded.file_used => println!("Settings file: {}", path.display()),
         Some(path) => println!("Settings file: {} (not there, or not used)", path.display()),
         None => println!("Settings file: none"),
-    }
-    for note in settings::not_in_force(loaded) {
-        println!("note: {note}");
     }
     for diagnostic in &loaded.diagnostics {
         println!("warning: {diagnostic}");

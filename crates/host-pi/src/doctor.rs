@@ -106,6 +106,7 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
         judge::settings(&loaded),
         judge::auditor(&loaded),
         judge::sandbox(&loaded),
+        agent::trace(loaded.settings.trace.as_deref(), agent_dir.as_deref()),
     ]);
     let ok = checks.iter().all(|check| check.status != Status::Problem);
     let report = Report {

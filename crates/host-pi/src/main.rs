@@ -12,6 +12,7 @@ mod config;
 mod doctor;
 mod fingerprint;
 mod process;
+mod replay;
 mod report;
 mod serve;
 mod settings;
@@ -53,6 +54,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::AuditSeal(args) => Ok(audit_seal::run(&args)),
         Task::AuditExec(args) => Ok(audit_exec::run(&args)),
         Task::Report(args) => report::run(&args),
+        Task::Replay(args) => replay::run(&args),
         Task::Doctor(args) => doctor::run(&args),
     }
 }

@@ -7,6 +7,7 @@
 mod driver;
 mod files;
 mod lines;
+pub(crate) mod trace;
 mod workspace;
 
 use std::process::ExitCode;

@@ -6,9 +6,6 @@ use goal_config::{KEYS, Loaded, Setting, Source};
 use goal_engine::{SandboxGate, SettingRow, Settings};
 use goal_protocol::some_unless_zero;
 
-/// Keys that are read and shown, but steer nothing in this version.
-const NOT_IN_FORCE: [&str; 1] = ["trace"];
-
 /// Reads file and environment as they are now.
 pub(crate) fn load(agent_dir: Option<&Path>) -> Loaded {
     let mut loaded = goal_config::load(agent_dir, &|name| std::env::var_os(name));
@@ -17,21 +14,6 @@ pub(crate) fn load(agent_dir: Option<&Path>) -> Loaded {
         .diagnostics
         .extend(goal_config::unknown_variables(names));
     loaded
-}
-
-/// Says of each such key that is set that it has no effect yet.
-pub(crate) fn not_in_force(loaded: &Loaded) -> Vec<String> {
-    NOT_IN_FORCE
-        .iter()
-        .filter_map(|key| loaded.sources.get(key).map(|source| (*key, source)))
-        .filter(|(_, source)| **source != Source::Default)
-        .map(|(key, source)| format!("{key} ({source}) is read, but not in force in this version"))
-        .collect()
-}
-
-/// Whether a setting has an effect in this version.
-pub(crate) fn is_in_force(key: &str) -> bool {
-    !NOT_IN_FORCE.contains(&key)
 }
 
 /// The engine's settings. In files `0` means "off".

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::Finding;
+use crate::serve::trace::folder_of as trace_folder;
 
 const SAY_WHERE: &str = "Say where it is: --agent-dir, or the variable PI_CODING_AGENT_DIR";
 
@@ -65,6 +66,30 @@ fn not_there_yet(folder: &Path, finding: Finding) -> Finding {
             "it is not there, and it cannot be made: nothing can be written above it",
             "Mend the permissions of the folder above it",
         ),
+    }
+}
+
+/// Where traces go, if the settings ask for them. Goals work without.
+pub(super) fn trace(setting: Option<&str>, agent_dir: Option<&Path>) -> Finding {
+    let name = "trace";
+    let Some(setting) = setting else {
+        return Finding::fine(name, "off");
+    };
+    let unusable = |why: String| {
+        Finding::fine(name, setting).warning(
+            why,
+            "Goals work, but no trace is written. Set trace to a folder that you may write to",
+        )
+    };
+    let folder = match trace_folder(setting, agent_dir) {
+        Ok(folder) => folder,
+        Err(why) => return unusable(why),
+    };
+    let there = folder.ancestors().find(|part| part.exists());
+    match there.map_or(Ok(()), try_writing) {
+        Ok(()) => Finding::fine(name, format!("every session, into {}", folder.display()))
+            .with(json!({ "path": folder })),
+        Err(error) => unusable(format!("nothing can be written there ({error})")),
     }
 }
 

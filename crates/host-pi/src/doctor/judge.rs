@@ -25,8 +25,7 @@ pub(super) fn settings(loaded: &Loaded) -> Finding {
     };
     let finding =
         Finding::fine("settings", found).with(json!({ "path": path, "changed": changed }));
-    let mut wrong: Vec<String> = loaded.diagnostics.iter().map(ToString::to_string).collect();
-    wrong.extend(settings::not_in_force(loaded));
+    let wrong: Vec<String> = loaded.diagnostics.iter().map(ToString::to_string).collect();
     if wrong.is_empty() {
         finding
     } else {
@@ -66,7 +65,6 @@ pub(super) fn auditor(loaded: &Loaded) -> Finding {
 pub(super) fn sandbox(loaded: &Loaded) -> Finding {
     let mode = loaded.settings.sandbox;
     let probe = match mode {
-        _ if !settings::is_in_force("sandbox") => none("audits are not sealed in this version"),
         SandboxMode::Off => none("the setting sandbox is off"),
         SandboxMode::Prefer | SandboxMode::Require => try_here(loaded),
     };

@@ -15,6 +15,7 @@ use tokio::time::{Duration, Instant};
 
 use super::files::Places;
 use super::lines::Incoming;
+use super::trace::Trace;
 use super::workspace::{Found, Workspaces};
 use crate::{process, settings};
 
@@ -55,6 +56,7 @@ struct Link {
     told_settings: bool,
     probed: bool,
     engine: Engine,
+    trace: Trace,
 }
 
 impl Driver {
@@ -141,7 +143,9 @@ impl Driver {
         }
         let agent_dir = agent_dir.map(PathBuf::from);
         let loaded = settings::load(agent_dir.as_deref());
-        let engine = Engine::new(settings::for_engine(&loaded));
+        let settings = settings::for_engine(&loaded);
+        let trace = Trace::new(loaded.settings.trace.as_deref(), &settings);
+        let engine = Engine::new(settings);
         let welcome = EffectWire::Welcome {
             protocol: PROTOCOL_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -156,6 +160,7 @@ impl Driver {
             told_settings: false,
             probed: false,
             engine,
+            trace,
         });
         Flow::GoOn
     }
@@ -222,8 +227,12 @@ impl Driver {
             let clocks = self.clocks();
             let from = effects.len();
             let prepared = prepared_audit(&event);
-            if let Some(link) = &mut self.link {
-                link.engine.handle(clocks, event, &mut effects);
+            let untraced = self.link.as_mut().and_then(|link| {
+                let told = link.handle(clocks, event, &mut effects);
+                told.err()
+            });
+            if let Some(why) = untraced {
+                self.diagnose(None, &why);
             }
             let fresh = &effects[from..];
             events.extend(self.own_work(fresh));
@@ -313,6 +322,23 @@ impl Driver {
 }
 
 impl Link {
+    /// Gives the engine an event, and traces that if asked to.
+    ///
+    /// # Errors
+    /// What went wrong with the trace; the engine is not concerned.
+    fn handle(
+        &mut self,
+        clocks: Clocks,
+        event: Event,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), String> {
+        let from = effects.len();
+        let (agent_dir, cwd) = (self.agent_dir.as_deref(), self.places.cwd.as_deref());
+        let begun = self.trace.event(clocks, &event, agent_dir, cwd);
+        self.engine.handle(clocks, event, effects);
+        begun.and_then(|()| self.trace.effects(&effects[from..]))
+    }
+
     /// Finds out, once, what a seal can do here.
     fn probe(&mut self, workspace: &str) {
         let sandbox = settings::for_engine(&self.loaded).sandbox;
@@ -327,6 +353,10 @@ impl Link {
         if loaded == self.loaded {
             return None;
         }
+        if loaded.settings.trace != self.loaded.settings.trace {
+            // One that begins now would lack what the engine knows by now.
+            self.trace.stop();
+        }
         self.loaded = loaded;
         self.told_settings = false;
         Some(Event::SettingsRead(settings::for_engine(&self.loaded)))
@@ -338,7 +368,7 @@ impl Link {
             return None;
         }
         let wrong = self.loaded.diagnostics.iter().map(ToString::to_string);
-        let lines: Vec<String> = wrong.chain(settings::not_in_force(&self.loaded)).collect();
+        let lines: Vec<String> = wrong.collect();
         (!lines.is_empty()).then(|| {
             let text = format!("goal-auditor settings:\n{}", lines.join("\n"));
             Effect::Notify(Notice {

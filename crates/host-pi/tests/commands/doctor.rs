@@ -228,7 +228,7 @@ fn every_problem_is_named_with_its_remedy_and_makes_the_exit_status_1() {
 
 #[test]
 fn what_is_odd_but_works_is_a_remark_and_the_exit_status_stays_0() {
-    let remarks: [(&str, &str, Break); 6] = [
+    let remarks: [(&str, &str, Break); 7] = [
         ("pi", "tested with pi 1.6", |m| {
             m.program("pi", "echo 1.7.2")
         }),
@@ -249,6 +249,12 @@ fn what_is_odd_but_works_is_a_remark_and_the_exit_status_stays_0() {
         }),
         ("sandbox", "docs/limits.md", |m| {
             m.write("goal-auditor.json", r#"{"sandbox": "off"}"#)
+        }),
+        ("trace", "folder that you may write to", |m| {
+            m.write(
+                "goal-auditor.json",
+                r#"{"trace": "goal-auditor.json/traces"}"#,
+            )
         }),
     ];
     for (name, words, breaks) in remarks {
@@ -286,6 +292,13 @@ fn folders_that_pi_makes_later_are_no_problem() {
     let (status, found, _) = machine.finding("sessions");
     assert_eq!(status, "ok");
     assert!(found.starts_with("made with the first session"), "{found}");
+
+    assert_eq!(machine.finding("trace").1, "off");
+    machine.write("goal-auditor.json", r#"{"trace": "new/traces"}"#);
+    let (status, found, _) = machine.finding("trace");
+    assert_eq!(status, "ok");
+    assert!(found.ends_with(".pi/agent/new/traces"), "{found}");
+    assert!(!machine.agent("new").exists(), "it changes nothing");
 
     machine.write(
         "settings.json",
@@ -341,7 +354,8 @@ fn json_has_every_check_by_name_and_every_setting_with_its_source() {
             "sessions",
             "settings",
             "auditor",
-            "sandbox"
+            "sandbox",
+            "trace"
         ]
     );
     let max_audits = &said["settings"]["settings"]["maxAudits"];

@@ -6,6 +6,7 @@
 
 #[cfg(unix)]
 mod doctor;
+mod replay;
 mod report;
 mod settings;
 mod verdict;

@@ -10,6 +10,7 @@ mod life;
 mod limits;
 mod lines;
 mod shim;
+mod traces;
 
 use serde_json::{Value, json};
 use shim::Shim;
