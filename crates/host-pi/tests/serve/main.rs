@@ -29,8 +29,8 @@ fn command(text: &str) -> Value {
 
 fn opened() -> Value {
     json!({
-        "type": "session_opened", "cause": {"type": "start"}, "records": [], "auditLost": false, "hasUi": true,
-        "model": {"provider": "p", "id": "executor"},
+        "type": "session_opened", "cause": {"type": "start"}, "records": [], "auditLost": false,
+        "hasUi": true, "terminal": true, "model": {"provider": "p", "id": "executor"},
     })
 }
 
