@@ -236,6 +236,11 @@ impl Reply {
         self
     }
 
+    /// Whether this refuses a request that the script has no step for.
+    pub fn is_beyond_script(&self) -> bool {
+        crate::script::is_exhausted(self)
+    }
+
     /// The visible text as it is streamed: `text`, and the filler behind it.
     pub fn whole_text(&self) -> String {
         format!("{}{}", self.text, " word".repeat(self.filler_words))

@@ -39,6 +39,9 @@ pub struct Scenario {
     /// Keys of `goal-auditor.json`, beside the auditor's provider and model.
     #[serde(default)]
     pub settings: toml::Table,
+    /// The best seal that the machine allows.
+    #[serde(default)]
+    pub seal: Seal,
     /// The only tools the host has, as pi's `--tools` names them; missing means all.
     pub tools: Option<Vec<String>>,
     /// The answers of each model, by its id; `summary` answers requests for a summary.
@@ -48,6 +51,17 @@ pub struct Scenario {
     pub actions: Vec<Action>,
     /// What must have come out when the loop rests at the end.
     pub expect: Expectation,
+}
+
+/// How an auditor can be kept from changing what it judges.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Seal {
+    /// It works on throw-away copies.
+    #[default]
+    Overlay,
+    /// The workspace is only compared before and after.
+    Fingerprint,
 }
 
 /// The answers of one model.

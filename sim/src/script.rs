@@ -184,11 +184,16 @@ impl From<Reply> for Steps {
     }
 }
 
+/// How the refusal of a request begins that the script has no step for.
+const EXHAUSTED: &str = "goal-sim: the script has no step";
+
+/// Whether this refuses a request that its script has no step for.
+pub(crate) fn is_exhausted(reply: &Reply) -> bool {
+    reply.status.is_some() && reply.body.starts_with(EXHAUSTED)
+}
+
 fn exhausted(request: &Request) -> String {
-    format!(
-        "goal-sim: the script has no step {} for model {}",
-        request.nth, request.model
-    )
+    format!("{EXHAUSTED} {} for model {}", request.nth, request.model)
 }
 
 #[cfg(test)]

@@ -107,6 +107,11 @@ impl Workspace {
         self.files.get(path).map(String::as_str)
     }
 
+    /// All files with their texts.
+    pub const fn files(&self) -> &BTreeMap<String, String> {
+        &self.files
+    }
+
     /// Writes a file, and the folders above it.
     pub fn put(&mut self, path: &FilePath, text: String) {
         self.folders.extend(path.folders().map(str::to_owned));

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use crate::Binary;
+
 /// The root of the repository.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -43,6 +45,16 @@ pub fn binary() -> PathBuf {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     let given = || std::env::var_os("GOAL_AUDITOR_BIN").map(PathBuf::from);
     BINARY.get_or_init(|| given().unwrap_or_else(build)).clone()
+}
+
+/// A program that runs our binary where no further user namespace can be made: audits cannot be sealed.
+pub fn unsealed() -> Binary {
+    let text = format!(
+        "#!/bin/sh\nexec unshare -Ur sh -c 'echo 0 > /proc/sys/user/max_user_namespaces && \
+         exec \"$0\" \"$@\"' {} \"$@\"\n",
+        binary().display()
+    );
+    Binary::Written(text, 0o755)
 }
 
 /// Installs our extension into an agent folder, as a user does.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use goal_sim::goal_event::SUMMARY;
-use goal_sim::scenario::{Action, Answer, Deed, Difference, Moment, Place, gate};
+use goal_sim::scenario::{Action, Answer, Deed, Difference, Moment, Place, Seal, gate};
 use goal_sim::{Fate, GoalEvent, Observed, Scenario};
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ pub struct Stuck {
     /// What was waited for.
     waited_for: String,
     /// What is wrong with that.
-    why: &'static str,
+    why: String,
 }
 
 impl fmt::Display for Stuck {
@@ -49,8 +49,7 @@ pub struct Played {
 
 /// Plays `sim/scenarios/<name>.toml` and fails unless all is as it expects.
 pub fn check(name: &str) {
-    let file = folder().join(name).with_extension("toml");
-    let scenario = Scenario::load(&file).unwrap_or_else(|error| panic!("{error}"));
+    let scenario = load(name);
     if scenario.simulator_only.is_some() {
         return;
     }
@@ -58,6 +57,12 @@ pub fn check(name: &str) {
     let found = scenario.expect.differences(&played.observed);
     let lines: Vec<_> = found.iter().map(Difference::to_string).collect();
     assert!(found.is_empty(), "{name}:\n  {}", lines.join("\n  "));
+}
+
+/// Reads `sim/scenarios/<name>.toml`, which must be a scenario.
+pub fn load(name: &str) -> Scenario {
+    let file = folder().join(name).with_extension("toml");
+    Scenario::load(&file).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Where the scenario files are.
@@ -125,6 +130,9 @@ impl Player {
         if let Some(tools) = &scenario.tools {
             options = options.flag("--tools").flag(tools.join(","));
         }
+        if scenario.seal == Seal::Fingerprint {
+            options = options.binary(install::unsealed());
+        }
         for (path, text) in &scenario.files {
             options = options.file(path.as_str(), text);
         }
@@ -139,13 +147,16 @@ impl Player {
     }
 
     fn wait_for(&self, moment: &Moment) -> Result<(), Stuck> {
-        let stuck = |why| Stuck {
+        let stuck = |why: &str| Stuck {
             waited_for: moment.to_string(),
-            why,
+            why: why.to_owned(),
         };
         // pi may be quiet for a moment before it goes on; a rest that lasts is an end.
         let mut at_rest = 0;
         let reached = poll(patience(), || {
+            if let Some(refusal) = self.refused_for_want_of_a_step() {
+                return Some(Err(stuck(&refusal)));
+            }
             if self.has_come(moment) {
                 return Some(Ok(()));
             }
@@ -168,13 +179,32 @@ impl Player {
                 server.compactions().len() >= *nth
             }
             Moment::Request { model, nth } => server.requests_of(model).len() >= *nth,
-            Moment::Tool { name, nth } => {
-                let started = |r: &&Value| {
-                    r["type"] == "tool_execution_start" && r["toolName"] == name.as_str()
-                };
-                self.pi.log().all().iter().filter(started).count() >= *nth
-            }
+            Moment::Tool { name, nth } => self.tools_begun(name) >= *nth,
+            Moment::Check { name, nth } => self.checks_begun(name) >= *nth,
         }
+    }
+
+    /// A script that ends too early would let the goal rest for the wrong reason.
+    fn refused_for_want_of_a_step(&self) -> Option<String> {
+        let exchanges = self.pi.server().exchanges();
+        let refused = exchanges.into_iter().find(|it| it.reply.is_beyond_script());
+        refused.map(|exchange| exchange.reply.body)
+    }
+
+    fn tools_begun(&self, name: &str) -> usize {
+        let begun = |r: &&Value| r["type"] == "tool_execution_start" && r["toolName"] == name;
+        self.pi.log().all().iter().filter(begun).count()
+    }
+
+    /// How often the progress of an audit began to name a call of that tool.
+    fn checks_begun(&self, name: &str) -> usize {
+        let words = format!(" · {name} ");
+        let records = self.pi.log().all();
+        let progress = records
+            .iter()
+            .filter(|r| r["type"] == "tool_execution_update" && r["toolName"] == "update_goal");
+        let named: Vec<_> = progress.map(|r| r.to_string().contains(&words)).collect();
+        named.chunk_by(|a, b| a == b).filter(|run| run[0]).count()
     }
 
     /// Nothing happens any more by itself: pi is quiet, and the goal says so too.
@@ -310,6 +340,7 @@ impl Player {
             texts: requests.iter().map(|it| text(it)).collect(),
             held: self.status().contains("on hold"),
             notices: self.told(),
+            files: self.pi.world().files(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The throw-away surroundings of a test's pi processes.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -85,6 +86,23 @@ impl World {
     /// The text of a file of the workspace, or `None` if there is none.
     pub fn file(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.workspace.join(path)).ok()
+    }
+
+    /// The texts of all files of the workspace, by relative path.
+    pub fn files(&self) -> BTreeMap<String, String> {
+        let mut files = BTreeMap::new();
+        let mut folders = vec![self.workspace.clone()];
+        while let Some(folder) = folders.pop() {
+            for path in read_dir(&folder) {
+                if path.is_dir() {
+                    folders.push(path);
+                } else if let Ok(text) = fs::read_to_string(&path) {
+                    let name = path.strip_prefix(&self.workspace).unwrap_or(&path);
+                    files.insert(name.display().to_string(), text);
+                }
+            }
+        }
+        files
     }
 
     /// The session files, oldest change first.

@@ -2,8 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use goal_tests::{AUDITOR, Pi, PiOptions, Reply, Script, install};
@@ -66,20 +64,6 @@ fn audit(pi: &Pi) -> Value {
 fn run(pi: &Pi) {
     let mark = pi.prompt("/goal keep the files");
     pi.settled_quiet(mark);
-}
-
-/// A binary that runs where no further user namespace can be made.
-fn without_namespaces(folder: &Path) -> PathBuf {
-    let script = folder.join("goal-auditor");
-    let binary = install::binary();
-    let text = format!(
-        "#!/bin/sh\nexec unshare -Ur sh -c 'echo 0 > /proc/sys/user/max_user_namespaces && \
-         exec \"$0\" \"$@\"' {} \"$@\"\n",
-        binary.display()
-    );
-    fs::write(&script, text).unwrap();
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-    script
 }
 
 #[test]
@@ -160,13 +144,11 @@ fn git_status_diff_and_the_tests_leave_an_approval_standing_on_every_rung() {
             Reply::text(APPROVED),
         ]
     };
-    let folder = tempfile::tempdir().unwrap();
-    let unsealed = without_namespaces(folder.path()).display().to_string();
     for (rung, options) in [
         ("overlay", claiming(looking())),
         (
             "fingerprint",
-            claiming(looking()).env("GOAL_AUDITOR_BIN", unsealed),
+            claiming(looking()).binary(install::unsealed()),
         ),
         (
             "none",
@@ -186,11 +168,9 @@ fn git_status_diff_and_the_tests_leave_an_approval_standing_on_every_rung() {
 
 #[test]
 fn without_a_seal_a_changed_workspace_voids_the_approval_and_names_the_paths() {
-    let folder = tempfile::tempdir().unwrap();
-    let unsealed = without_namespaces(folder.path()).display().to_string();
     let pi = Pi::start(
         claiming([bash("echo broken > kept.txt"), Reply::text(APPROVED)])
-            .env("GOAL_AUDITOR_BIN", unsealed),
+            .binary(install::unsealed()),
     );
     let mark = pi.prompt("/goal keep the files");
     pi.wait_notice(mark, "not sealed");
@@ -235,11 +215,9 @@ fn an_edit_by_the_user_during_a_sealed_audit_makes_its_approval_stale() {
 
 #[test]
 fn a_required_seal_that_is_not_to_be_had_gives_no_audit_at_all() {
-    let folder = tempfile::tempdir().unwrap();
-    let unsealed = without_namespaces(folder.path()).display().to_string();
     let pi = Pi::start(
         claiming([Reply::text(APPROVED)])
-            .env("GOAL_AUDITOR_BIN", unsealed)
+            .binary(install::unsealed())
             .env("PI_GOAL_AUDITOR_SANDBOX", "require"),
     );
     run(&pi);

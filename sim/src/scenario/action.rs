@@ -43,6 +43,13 @@ pub enum Moment {
         /// Its number, from 1.
         nth: usize,
     },
+    /// `check NAME NTH`: the same for the auditor.
+    Check {
+        /// The tool.
+        name: String,
+        /// Its number, from 1.
+        nth: usize,
+    },
 }
 
 /// What user or host do.
@@ -110,7 +117,9 @@ pub enum Answer {
 
 /// A text that names no moment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`when` is `rest`, `back_off`, `request MODEL NTH` or `tool NAME NTH`, not `{0}`")]
+#[error(
+    "`when` is `rest`, `back_off`, `request MODEL NTH`, `tool NAME NTH` or `check NAME NTH`, not `{0}`"
+)]
 pub struct UnknownMoment(String);
 
 impl FromStr for Moment {
@@ -128,6 +137,10 @@ impl FromStr for Moment {
                 nth: number(nth)?,
             }),
             ["tool", name, nth] => Ok(Self::Tool {
+                name: name.to_owned(),
+                nth: number(nth)?,
+            }),
+            ["check", name, nth] => Ok(Self::Check {
                 name: name.to_owned(),
                 nth: number(nth)?,
             }),
@@ -151,6 +164,7 @@ impl fmt::Display for Moment {
             Self::BackOff => f.write_str("back_off"),
             Self::Request { model, nth } => write!(f, "request {model} {nth}"),
             Self::Tool { name, nth } => write!(f, "tool {name} {nth}"),
+            Self::Check { name, nth } => write!(f, "check {name} {nth}"),
         }
     }
 }
@@ -161,7 +175,13 @@ mod tests {
 
     #[test]
     fn every_moment_reads_as_it_is_written() {
-        for text in ["rest", "back_off", "request executor 2", "tool bash 1"] {
+        for text in [
+            "rest",
+            "back_off",
+            "request executor 2",
+            "tool bash 1",
+            "check bash 1",
+        ] {
             assert_eq!(text.parse::<Moment>().unwrap().to_string(), text);
         }
     }

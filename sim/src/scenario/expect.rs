@@ -6,6 +6,7 @@ use std::fmt;
 use serde::Deserialize;
 
 use crate::goal_event::{AuditWord, Ended, Events, GoalEvent, GoalState, MessageKind, fold};
+use crate::workspace::FilePath;
 
 /// What must have come out when the loop rests at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -28,6 +29,13 @@ pub struct Expectation {
     /// What the models were given to read.
     #[serde(default)]
     pub reads: Vec<Reading>,
+    /// Models of which every request begins with the whole of the one before: nothing that was sent
+    /// is changed or taken out, so that a provider's cache keeps its worth.
+    #[serde(default)]
+    pub prefix_kept: Vec<String>,
+    /// Files of the workspace with their texts at the end; others are not looked at.
+    #[serde(default)]
+    pub files: BTreeMap<FilePath, String>,
     /// Exactly this was appended to the session's branch, in this order.
     pub events: Option<Events>,
     /// Exactly this was asked, in this order.
@@ -97,6 +105,8 @@ pub struct Observed {
     pub held: bool,
     /// What the user was told.
     pub notices: Vec<String>,
+    /// The files of the workspace at the end.
+    pub files: BTreeMap<String, String>,
 }
 
 /// Something that is not as expected.
@@ -206,6 +216,11 @@ impl Expectation {
         }
         found.sequence("event", self.events.as_ref(), &observed.events);
         found.sequence("request", self.asked.as_ref(), &observed.asked);
+        for (path, text) in &self.files {
+            let none = String::from("no such file");
+            let got = observed.files.get(path.as_str()).unwrap_or(&none);
+            found.compare(&format!("the file {path}"), text, got);
+        }
         self.compare_texts(observed, &mut found);
         found.0
     }
@@ -233,6 +248,14 @@ impl Expectation {
             }
             for text in lacks.iter().filter(|text| read.contains(*text)) {
                 found.add(&what, format!("without `{text}`"), read);
+            }
+        }
+        for model in &self.prefix_kept {
+            let texts: Vec<_> = observed.texts_of(model).collect();
+            let broken = texts.windows(2).position(|two| !two[1].starts_with(two[0]));
+            if let Some(at) = broken {
+                let what = format!("request {} of {model}", at + 2);
+                found.add(what, "to begin with the one before", texts[at + 1]);
             }
         }
     }
@@ -351,13 +374,14 @@ mod tests {
                 .to_vec(),
             held: false,
             notices: vec!["Goal paused: 3 runs in a row did no work.".to_owned()],
+            files: BTreeMap::from([("a.txt".to_owned(), "a".to_owned())]),
         }
     }
 
     #[test]
     fn what_is_as_expected_shows_no_difference() {
         let expect = expectation(
-            "outcome = 'paused'\npause_reason = 'no_progress'\naudits = ['disapproved']\n\
+            "outcome = 'paused'\nfiles = { 'a.txt' = 'a' }\npause_reason = 'no_progress'\naudits = ['disapproved']\n\
              continuations = 2\nrequests = { executor = 2, auditor = { max = 3 }, summary = 0 }\n\
              notices = ['did no work']\nasked = ['request executor', 'request auditor x2', 'request executor']\n\
              [[reads]]\nmodel = 'auditor'\nnth = 2\ncontains = ['that']\nlacks = ['this']",
@@ -368,7 +392,7 @@ mod tests {
     #[test]
     fn every_difference_is_named_and_a_sequence_shows_its_first() {
         let expect = expectation(
-            "outcome = 'approved'\naudits = []\ncontinuations = 3\n\
+            "outcome = 'approved'\nfiles = { 'a.txt' = 'b', 'c.txt' = 'c' }\naudits = []\ncontinuations = 3\n\
              requests = { executor = 3, auditor = { max = 1 } }\nnotices = ['hello']\n\
              events = ['goal pursuing', 'message full', 'message marker']\n\
              asked = ['request executor', 'request auditor x2', 'request executor x2']\n\
@@ -390,12 +414,31 @@ mod tests {
             "event 3: expected message marker; got audit disapproved, goal pursuing, message nudge x2, \
              goal paused no_progress",
             "request 5: expected request executor; got the end",
+            "the file a.txt: expected b; got a",
+            "the file c.txt: expected c; got no such file",
             "a notice: expected hello; got Goal paused: 3 runs in a row did no work.",
             "request 2 of executor: expected with `Stop`; got Go on",
             "request 2 of executor: expected without `Go`; got Go on",
             "request 9 of executor: expected to be made; got it was not",
         ];
         assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn a_request_that_does_not_begin_with_the_one_before_is_a_difference() {
+        let mut expect = expectation("outcome = 'none'\nprefix_kept = ['executor']");
+        let mut observed = Observed {
+            asked: unfold(&["request executor x3"]).unwrap(),
+            texts: ["a", "a\nb", "a\nb\nc"].map(str::to_owned).to_vec(),
+            ..Observed::default()
+        };
+        assert_eq!(expect.differences(&observed), []);
+        observed.texts[2] = "a\nB\nc".to_owned();
+        let found = expect.differences(&observed);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].what, "request 3 of executor");
+        expect.prefix_kept.clear();
+        assert_eq!(expect.differences(&observed), []);
     }
 
     #[test]
