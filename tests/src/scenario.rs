@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use goal_sim::goal_event::SUMMARY;
 use goal_sim::scenario::{Action, Answer, Deed, Difference, Moment, Place, Seal, gate};
 use goal_sim::{Fate, GoalEvent, Observed, Scenario};
 use serde_json::{Value, json};
 
-use crate::pi::QUIET;
 use crate::{Dialogs, Pi, PiOptions, install, patience, poll};
 
 /// Commands for what RPC has no command of its own for.
@@ -20,6 +20,13 @@ export default function (pi) {
     pi.setActiveTools(pi.getActiveTools().filter((name) => !name.endsWith("_goal")));
   } });
 }"#;
+
+/// How long a goal at rest must have been silent: its state is known, so this only lets the last
+/// words arrive.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// How long a loop must rest until nobody expects the moment any more that an action waits for.
+const GIVEN_UP: Duration = Duration::from_millis(1_500);
 
 /// Our key in pi's footer.
 const STATUS_KEY: &str = "goal";
@@ -151,8 +158,6 @@ impl Player {
             waited_for: moment.to_string(),
             why: why.to_owned(),
         };
-        // pi may be quiet for a moment before it goes on; a rest that lasts is an end.
-        let mut at_rest = 0;
         let reached = poll(patience(), || {
             if let Some(refusal) = self.refused_for_want_of_a_step() {
                 return Some(Err(stuck(&refusal)));
@@ -160,12 +165,8 @@ impl Player {
             if self.has_come(moment) {
                 return Some(Ok(()));
             }
-            at_rest = if self.rests(QUIET * 4) {
-                at_rest + 1
-            } else {
-                0
-            };
-            (at_rest > 1).then_some(Err(stuck("the loop came to rest before")))
+            self.rests(GIVEN_UP)
+                .then(|| Err(stuck("the loop came to rest before")))
         });
         reached.unwrap_or_else(|| Err(stuck("it did not come in time")))
     }
@@ -173,8 +174,8 @@ impl Player {
     fn has_come(&self, moment: &Moment) -> bool {
         let server = self.pi.server();
         match moment {
-            Moment::Rest => self.rests(QUIET),
-            Moment::BackOff => self.is_quiet(QUIET) && self.status().contains("waiting after"),
+            Moment::Rest => self.rests(LAST_WORDS),
+            Moment::BackOff => self.is_quiet(LAST_WORDS) && self.status().contains("waiting after"),
             Moment::Request { model, nth } if model == SUMMARY => {
                 server.compactions().len() >= *nth
             }
@@ -208,13 +209,13 @@ impl Player {
     }
 
     /// Nothing happens any more by itself: pi is quiet, and the goal says so too.
-    fn rests(&self, quiet: std::time::Duration) -> bool {
+    fn rests(&self, quiet: Duration) -> bool {
         let status = self.status();
         let busy = ["pursuing", "audit running", "waiting"];
         self.is_quiet(quiet) && !busy.iter().any(|word| status.contains(word))
     }
 
-    fn is_quiet(&self, span: std::time::Duration) -> bool {
+    fn is_quiet(&self, span: Duration) -> bool {
         let log = self.pi.log();
         let exchanges = self.pi.server().exchanges();
         let asking = exchanges.iter().any(|it| it.fate == Fate::Open);
@@ -301,7 +302,7 @@ impl Player {
     }
 
     fn lose_core(&self) {
-        let pursued = !self.status().is_empty() && !self.rests(std::time::Duration::ZERO);
+        let pursued = !self.status().is_empty() && !self.rests(Duration::ZERO);
         let old = self.pi.sidecar();
         let mark = self.pi.mark();
         crate::process::signal(old, crate::process::Signal::KILL);

@@ -197,6 +197,7 @@ impl World {
         ] {
             fs::create_dir_all(folder).unwrap();
         }
+        self.share_compiled_extensions();
         let models = options.models_json(&self.server.base_url());
         fs::write(agent.join("models.json"), models.to_string()).unwrap();
         fs::write(agent.join("settings.json"), options.settings.to_string()).unwrap();
@@ -215,6 +216,18 @@ impl World {
             install::install_into(&agent);
         }
     }
+
+    /// pi compiles extensions into its temp folder. One place for all worlds spares every test but
+    /// the first the half second; a compiled file carries the hash of its source.
+    #[cfg(unix)]
+    fn share_compiled_extensions(&self) {
+        let shared = install::profile_folder().join("compiled-extensions");
+        fs::create_dir_all(&shared).unwrap();
+        std::os::unix::fs::symlink(shared, self.temp().join("jiti")).unwrap();
+    }
+
+    #[cfg(not(unix))]
+    fn share_compiled_extensions(&self) {}
 
     fn extension_file(&self, name: &str) -> PathBuf {
         self.home.join("extensions").join(format!("{name}.ts"))
