@@ -944,16 +944,21 @@ pub(crate) fn help() -> String {
 
 /// Phase and reason in a few words.
 pub(crate) fn state_in_short(goal: &Goal, doing: Doing) -> String {
+    const AUDITING: &str = "audit running · Esc stops it";
+    let at_rest = |words: String| match doing {
+        Doing::Auditing => format!("{words} · {AUDITING}"),
+        Doing::Working | Doing::BackingOff | Doing::Waiting => words,
+    };
     match goal.phase() {
-        Phase::Held => "on hold".to_owned(),
-        Phase::Paused(stop) => format!("paused ({})", reason_words(&stop.reason)),
+        Phase::Held => at_rest("on hold".to_owned()),
+        Phase::Paused(stop) => at_rest(format!("paused ({})", reason_words(&stop.reason))),
         Phase::Pursuing => {
             let limit = goal.gate().max_continuations;
             let limit = limit.map(|limit| format!("/{limit}")).unwrap_or_default();
             let run = format!("continuation {}{limit}", goal.totals.continuations);
             match doing {
                 Doing::Working => format!("pursuing · {run}"),
-                Doing::Auditing => "audit running · Esc stops it".to_owned(),
+                Doing::Auditing => AUDITING.to_owned(),
                 Doing::BackingOff => format!("waiting after a model error · {run}"),
                 Doing::Waiting => "waiting for pi".to_owned(),
             }

@@ -107,6 +107,17 @@ impl Asked {
             .collect()
     }
 
+    /// What the footer shows from now on.
+    pub(crate) fn footer(&self) -> Option<&str> {
+        self.iter().rev().find_map(|effect| {
+            if let Effect::ShowStatus(view) = effect {
+                view.footer.as_deref()
+            } else {
+                None
+            }
+        })
+    }
+
     /// Every text for the user, notices and replies.
     pub(crate) fn told(&self) -> String {
         let texts = self.iter().filter_map(|effect| {

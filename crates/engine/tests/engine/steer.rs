@@ -502,6 +502,25 @@ fn judged(rig: &mut Rig, asked: &Asked, answer: &str) -> Asked {
 }
 
 #[test]
+fn the_footer_shows_the_users_audit_of_a_goal_at_rest() {
+    for (make, at_rest) in [
+        (paused as fn() -> Rig, "paused (by you)"),
+        (held, "on hold"),
+    ] {
+        let mut rig = make();
+        let asked = rig.command("audit");
+        let shown = asked.footer().expect("something to show");
+        assert!(
+            shown.contains(at_rest) && shown.contains("audit running"),
+            "{shown}"
+        );
+        let ended = judged(&mut rig, &asked, REFUSAL);
+        let shown = ended.footer().expect("something to show");
+        assert!(shown.ends_with(at_rest), "{shown}");
+    }
+}
+
+#[test]
 fn an_audit_of_a_goal_at_rest_approves_or_leaves_it_at_rest() {
     for (make, phase) in [(paused as fn() -> Rig, "paused(user)"), (held, "held")] {
         let mut rig = make();
