@@ -238,7 +238,7 @@ impl Player {
 
     fn perform(mut self, deed: &Deed) -> Self {
         match deed {
-            Deed::Command(text) => drop(self.pi.prompt(text)),
+            Deed::Command(text) => self.command(text),
             Deed::Message(text) => self.say(text, "followUp"),
             Deed::Steer(text) => self.say(text, "steer"),
             Deed::Abort => drop(self.pi.abort()),
@@ -268,6 +268,14 @@ impl Player {
             Deed::Write { path, text } => self.pi.world().put(path.as_str(), text),
         }
         self
+    }
+
+    /// Types a command; a question that it asks has been answered, and the answer heard, at the end.
+    fn command(&self, text: &str) {
+        let mark = self.pi.prompt(text);
+        if !self.pi.dialogs_since(mark).is_empty() {
+            self.pi.wait_notice(mark, "");
+        }
     }
 
     fn say(&self, text: &str, behavior: &str) {

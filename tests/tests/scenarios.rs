@@ -2,8 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use goal_tests::install;
-use goal_tests::scenario::{check, load, names};
+use std::process::Command;
+
+use goal_sim::{Scenario, ScenarioError, Workspace};
+use goal_tests::scenario::{check, load, names, play};
+use goal_tests::{Pi, PiOptions, Reply, Script, install};
+use serde_json::{Value, json};
 
 /// One test for each file of `sim/scenarios`, under its name with underscores.
 macro_rules! scenarios {
@@ -157,4 +161,136 @@ fn the_table_of_situations_names_the_scenarios_that_show_them() {
         shown,
         "docs/situations.md and `covers` differ"
     );
+}
+
+/// A scenario of one step, with these lines before and behind it.
+fn one_step(before: &str, behind: &str) -> Result<Scenario, ScenarioError> {
+    let text = format!(
+        "name = 'x'\nabout = 'y'\n{before}\n[models.executor]\nsteps = [{{ text = 'I rest.' }}]\n{behind}\n\
+         [expect]\noutcome = 'paused'\n"
+    );
+    Scenario::parse(&text, "a test")
+}
+
+#[test]
+fn a_scenario_that_gets_stuck_says_where() {
+    let quits = "objective = 'x'\nsettings = { maxEmptyContinuations = 1 }";
+    let endless = "objective = 'x'";
+    for (scenario, words) in [
+        (
+            one_step(quits, "[[actions]]\nwhen = 'back_off'\ndo = 'abort'"),
+            "waited for back_off, but the loop came to rest before",
+        ),
+        (
+            one_step(endless, ""),
+            "waited for rest, but goal-sim: the script has no step 2 for model executor",
+        ),
+    ] {
+        let stuck = play(&scenario.expect("a scenario"))
+            .err()
+            .map(|stuck| stuck.to_string());
+        assert_eq!(stuck.as_deref(), Some(words));
+    }
+}
+
+#[test]
+fn the_program_prints_a_line_for_each_file_and_ends_with_the_worst_status() {
+    let folder = tempfile::tempdir().expect("a temp dir");
+    let file = |name: &str, expected: &str| {
+        let text = format!(
+            "name = '{name}'\nabout = 'x'\n[models.executor]\nsteps = []\n[[actions]]\n\
+             do = {{ command = '/goal status' }}\n[expect]\noutcome = '{expected}'\n"
+        );
+        let path = folder.path().join(name).with_extension("toml");
+        std::fs::write(&path, text).expect("the folder can be written");
+        path.display().to_string()
+    };
+    let (fine, otherwise) = (file("fine", "none"), file("otherwise", "approved"));
+    let run = |files: &[&str]| {
+        let program = env!("CARGO_BIN_EXE_goal-scenario");
+        let output = Command::new(program).args(files).output().expect("it runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), text)
+    };
+    assert_eq!(run(&[]).0, Some(2), "no file");
+    assert_eq!(run(&[&fine]).0, Some(0));
+    let (status, text) = run(&[&otherwise, &fine]);
+    assert_eq!(status, Some(1), "{text}");
+    assert!(
+        text.contains("✓ fine") && text.contains("✗ otherwise"),
+        "{text}"
+    );
+    assert!(
+        text.contains("the outcome: expected approved; got none"),
+        "{text}"
+    );
+    let (status, text) = run(&["no/such/file.toml", &fine]);
+    assert_eq!(status, Some(2), "{text}");
+    assert!(text.contains("cannot read no/such/file.toml"), "{text}");
+}
+
+/// Calls of pi's own tools, each after the other, that the fake workspace must play alike.
+fn calls() -> Vec<(&'static str, Value)> {
+    let edit = |old: &str, new: &str| {
+        let edits = json!([{ "oldText": old, "newText": new }]);
+        ("edit", json!({ "path": "a/b.txt", "edits": edits }))
+    };
+    let path = |tool, path: &str| (tool, json!({ "path": path }));
+    let bash = |command: &str| ("bash", json!({ "command": command }));
+    vec![
+        path("ls", "."),
+        path("read", "a/b.txt"),
+        (
+            "write",
+            json!({ "path": "a/b.txt", "content": "one two one" }),
+        ),
+        path("read", "a/b.txt"),
+        path("ls", "a"),
+        path("ls", "none"),
+        path("read", "a"),
+        edit("one", "1"),
+        edit("none", "1"),
+        edit("two", "two"),
+        edit("two", "2"),
+        ("write", json!({ "path": "a", "content": "x" })),
+        ("write", json!({ "path": "a/b.txt/c", "content": "x" })),
+        ("write", json!({ "path": "empty", "content": "" })),
+        path("read", "empty"),
+        bash("true"),
+        bash("exit 3"),
+        bash("cat a/b.txt"),
+        bash("cat none"),
+        bash("printf 'x' > none/f"),
+        bash("printf 'x\\n' >> empty"),
+        bash("test -f empty"),
+        bash("rm empty"),
+        bash("rm empty"),
+        bash("ls"),
+        bash("sleep 0.1"),
+    ]
+}
+
+#[test]
+fn the_fake_workspace_plays_calls_as_pis_own_tools_do() {
+    let calls = calls();
+    let replies = calls
+        .iter()
+        .map(|(tool, arguments)| Reply::call(tool, arguments.clone()));
+    let steps: Vec<_> = replies.chain([Reply::text("Done.")]).collect();
+    let options = PiOptions::plain(Script::new().executor(steps));
+    let pi = Pi::start(options.flag("--tools").flag("read,write,edit,ls,bash"));
+    let mark = pi.prompt("Go");
+    pi.wait_settled(mark);
+    let session = pi.session();
+    let results = session.messages("toolResult");
+    assert_eq!(results.len(), calls.len());
+    let mut fake = Workspace::default();
+    for ((tool, arguments), result) in calls.iter().zip(results) {
+        let played = fake.call(tool, arguments).expect("a tool that is played");
+        assert_eq!(
+            result["isError"], played.is_error,
+            "{tool} {arguments}: {result}"
+        );
+    }
+    assert_eq!(&pi.world().files(), fake.files());
 }

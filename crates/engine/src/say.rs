@@ -111,8 +111,11 @@ fn what_happened(stop: &Stop, goal: &Goal, last_audit: Option<&LastAudit>) -> St
         ),
         PauseReason::AuditFailures(kind) => audit_failures(kind, stop, goal, last_audit),
         PauseReason::ContinuationLimit => format!(
-            "it was continued {} times, the limit ({}).",
-            goal.totals.continuations,
+            "it was continued {}, the limit ({}).",
+            match goal.totals.continuations {
+                1 => "once".to_owned(),
+                count => format!("{count} times"),
+            },
             if goal.gate().own_limit {
                 "yours for this goal, /goal limit"
             } else {
@@ -120,8 +123,11 @@ fn what_happened(stop: &Stop, goal: &Goal, last_audit: Option<&LastAudit>) -> St
             }
         ),
         PauseReason::AuditLimit => format!(
-            "{} audits brought no approval, the limit (maxAudits){}.{}",
-            goal.totals.audits,
+            "{} brought no approval, the limit (maxAudits){}.{}",
+            match goal.totals.audits {
+                1 => "one audit".to_owned(),
+                count => format!("{count} audits"),
+            },
             auditor_words(last_audit),
             heading(stop, " The last report:")
         ),
@@ -158,10 +164,11 @@ fn no_progress(stop: &Stop, goal: &Goal) -> String {
         } else {
             ""
         };
-        format!(
-            "{} runs in a row did no work.{heading}",
-            goal.totals.empty_streak
-        )
+        let runs = match goal.totals.empty_streak {
+            1 => "the last run".to_owned(),
+            count => format!("{count} runs in a row"),
+        };
+        format!("{runs} did no work.{heading}")
     } else {
         format!("{IDLE_TURNS_MAX} turns in a row inside one run did no work.")
     }
@@ -190,10 +197,13 @@ fn audit_failures(kind: &str, stop: &Stop, goal: &Goal, last_audit: Option<&Last
         0 => "the work itself was not judged".to_owned(),
         count => format!("{count} of them refused the work"),
     };
+    let audits = match refused.saturating_add(failed) {
+        1 => "the last audit ended without approval,".to_owned(),
+        count => format!("{count} audits in a row brought no approval, the last one"),
+    };
     format!(
-        "{} audits in a row brought no approval, the last one {}{}. The auditor may be misconfigured \
-         or too weak, or its provider may be failing; {judged}.{}",
-        refused.saturating_add(failed),
+        "{audits} {}{}. The auditor may be misconfigured or too weak, or its provider may be failing; \
+         {judged}.{}",
         audit_failure_words(kind),
         auditor_words(last_audit),
         heading(stop, " The last one's own words:")
@@ -643,10 +653,11 @@ pub(crate) fn nothing_to_limit() -> String {
 }
 
 fn limit_words(limit: Option<u32>) -> String {
-    limit.map_or_else(
-        || "no limit".to_owned(),
-        |limit| format!("{limit} continuations"),
-    )
+    match limit {
+        None => "no limit".to_owned(),
+        Some(1) => "1 continuation".to_owned(),
+        Some(limit) => format!("{limit} continuations"),
+    }
 }
 
 /// `/goal limit` alone.
