@@ -7,7 +7,7 @@ const ROOM: usize = 64;
 
 /// The bytes are the answer. Whatever it is:
 ///
-/// * a verdict is the last thing in it, reasoning apart, and no line after it leaves it standing;
+/// * a verdict has its last line for itself, reasoning apart, and no line after it leaves it standing;
 /// * how lines end and what stands on lines before does not matter;
 /// * a thought that was begun and not ended is no verdict;
 /// * the report is a part of the answer, and has the verdict's line no more.
@@ -29,19 +29,30 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{feff}'
 }
 
-/// The grammar's own reading, once more and crudely: emphasis and blanks off the end, and there must
-/// be the tag. Reasoning may stand behind it, so texts with an end of reasoning are left out.
+/// The grammar once more and crudely, for texts without reasoning: a verdict has the last line for
+/// itself and its emphasis, and a bare tag on the last line is one.
 fn ends_in_it(text: &str, read: Result<Verdict, NoVerdict>) {
-    let Ok(verdict) = read else { return };
-    if text.to_ascii_lowercase().contains("</think") {
+    let lower = text.to_ascii_lowercase();
+    if ["think>", "thinking>"]
+        .iter()
+        .any(|mark| lower.contains(mark))
+    {
         return;
     }
-    let end = text.trim_end_matches(|c| is_blank(c) || matches!(c, '*' | '_' | '`' | '~'));
-    let inside = end.strip_suffix('>').unwrap_or_default();
-    let inside = inside.strip_suffix('/').unwrap_or(inside).trim_end();
-    let before = inside.strip_suffix(verdict.name());
-    let opened = before.is_some_and(|before| before.trim_end().ends_with('<'));
-    assert!(opened, "{read:?} of {text:?}");
+    let text = text.trim_end_matches(is_blank);
+    let line = text.rsplit(['\n', '\r']).next().unwrap_or_default();
+    let line = line.trim_start_matches(is_blank);
+    for verdict in [Verdict::Approved, Verdict::Disapproved] {
+        let bare = line == format!("<{}/>", verdict.name());
+        assert!(!bare || read == Ok(verdict), "{read:?} of {text:?}");
+    }
+    let Ok(verdict) = read else { return };
+    let tag = line.trim_matches(|c| is_blank(c) || matches!(c, '*' | '_' | '`' | '~'));
+    let inside = tag
+        .strip_prefix('<')
+        .and_then(|rest| rest.strip_suffix('>'));
+    let inside = inside.map(|rest| rest.strip_suffix('/').unwrap_or(rest).trim());
+    assert_eq!(inside, Some(verdict.name()), "of {text:?}");
 }
 
 fn survives_what_does_not_matter(text: &str, read: Result<Verdict, NoVerdict>) {
