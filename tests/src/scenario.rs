@@ -239,6 +239,7 @@ impl Player {
     fn perform(mut self, deed: &Deed) -> Self {
         match deed {
             Deed::Command(text) => self.command(text),
+            Deed::Edit(text) => self.edit(text),
             Deed::Message(text) => self.say(text, "followUp"),
             Deed::Steer(text) => self.say(text, "steer"),
             Deed::Abort => drop(self.pi.abort()),
@@ -276,6 +277,17 @@ impl Player {
         if !self.pi.dialogs_since(mark).is_empty() {
             self.pi.wait_notice(mark, "");
         }
+    }
+
+    /// Saves another objective in the editor that `/goal edit` opens.
+    fn edit(&self, text: &str) {
+        self.pi.answer_dialogs(Dialogs::Ignore);
+        let mark = self.pi.prompt("/goal edit");
+        let opened = self.pi.wait_dialog(mark, "editor");
+        let answer = json!({ "type": "extension_ui_response", "id": opened["id"], "value": text });
+        self.pi.send(&answer);
+        self.pi.answer_dialogs(self.dialogs);
+        self.pi.wait_notice(mark, "");
     }
 
     fn say(&self, text: &str, behavior: &str) {

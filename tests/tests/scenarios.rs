@@ -56,6 +56,9 @@ scenarios! {
     directive_in_objective_and_claim
     done_without_a_claim
     dropped_in_mid_answer
+    edited_at_rest
+    edited_in_a_run
+    edited_in_an_audit
     empty_answers
     error_in_the_guise_of_an_answer
     errors_and_empty_runs_apart

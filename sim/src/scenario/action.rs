@@ -58,6 +58,8 @@ pub enum Moment {
 pub enum Deed {
     /// The user types a command.
     Command(String),
+    /// The user types `/goal edit` and saves this text as the objective.
+    Edit(String),
     /// The user sends a message: at rest it starts a run, in a run it waits for the run's end.
     Message(String),
     /// The user sends a message that a run takes up after its present turn.
