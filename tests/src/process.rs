@@ -62,6 +62,24 @@ pub fn memory(pid: u32) -> Option<u64> {
     Some(kib * 1024)
 }
 
+/// How often the threads of a process have waited for something, and so how often they have run:
+/// what does not change was asleep.
+pub fn wakings(pid: u32) -> u64 {
+    require_listing();
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"));
+    let tasks = tasks.into_iter().flatten().flatten();
+    let waits = |status: String| {
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+        line.trim().parse::<u64>().ok()
+    };
+    tasks
+        .filter_map(|task| fs::read_to_string(task.path().join("status")).ok())
+        .filter_map(waits)
+        .sum()
+}
+
 /// All living processes; none where they cannot be listed.
 pub(crate) fn all() -> Vec<Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();

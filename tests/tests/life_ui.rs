@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use goal_tests::moment::{approval, claim, work};
 use goal_tests::pi::QUIET;
+use goal_tests::process;
 use goal_tests::{
     AUDITOR, Dialogs, Draft, EXECUTOR, Mark, Moment, Notice, Pi, PiOptions, Reply, Script, Steps,
     Tui, World,
@@ -281,6 +282,21 @@ fn nothing_is_redrawn_while_nothing_happens() {
     let mark = pi.mark();
     pi.quiet(Duration::from_secs(2));
     assert_eq!(ui_records(&pi, mark), Vec::<Value>::new(), "paused");
+}
+
+#[test]
+fn a_goal_at_rest_says_nothing_and_wakes_nobody() {
+    let pi = Pi::start(stalling());
+    let mark = pi.prompt("/goal Write a poem");
+    pi.wait_request(EXECUTOR, 1);
+    pi.prompt("/goal pause");
+    pi.settled_quiet(mark);
+    let sidecar = pi.sidecar();
+    let (mark, wakings) = (pi.mark(), process::wakings(sidecar));
+    assert!(wakings > 0);
+    pi.quiet(Duration::from_millis(2_500));
+    assert_eq!(process::wakings(sidecar), wakings);
+    assert_eq!(pi.log().since(mark), Vec::<Value>::new());
 }
 
 #[test]

@@ -205,12 +205,44 @@ fn two_goals_in_one_process_give_2_if_one_of_them_failed() {
     assert_eq!(world.session().pause_reason(), Some("no_progress"));
 }
 
+/// The page whose path is the last word on stderr.
+fn page_of(finished: &Finished) -> String {
+    let path = finished.stderr.trim_end().rsplit(": ").next();
+    let path = path.unwrap_or_default();
+    assert!(path.contains("goal-reports"), "{finished:?}");
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+#[test]
+fn a_goal_that_was_worked_on_leaves_a_report_and_says_where() {
+    let world = World::new(PiOptions::new(whole_goal()));
+    let finished = world.headless(&["-p", "/goal Do all of it"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    let page = page_of(&finished);
+    assert!(
+        page.contains("Do all of it") && page.contains("approved"),
+        "{page}"
+    );
+
+    let world = World::new(options(Reply::text("Which one?")));
+    let finished = world.headless(&["--mode", "json", "/goal Choose"]);
+    assert_failed(&finished, "Goal paused");
+    let page = page_of(&finished);
+    assert!(
+        page.contains("Paused: several runs in a row did no work"),
+        "{page}"
+    );
+    let told = world.headless(&["-p", "--continue", "/goal"]);
+    assert!(!told.stderr.contains("goal-reports"), "{told:?}");
+}
+
 #[test]
 fn a_goal_needs_no_session_file() {
     let world = World::new(PiOptions::new(whole_goal()));
     let finished = world.headless(&["-p", "--no-session", "/goal Do all of it"]);
     assert_eq!(finished.code, Some(0), "{finished:?}");
     assert_eq!(finished.stdout.trim(), "All of it is done.");
+    assert!(!finished.stderr.contains("eport"), "{finished:?}");
     assert!(world.session_files().is_empty());
 }
 

@@ -150,9 +150,10 @@ fn the_settings_in_force_are_shown_with_their_sources() {
         .find(|line| line.starts_with("maxContinuations "))
         .unwrap_or_default();
     assert!(
-        row.contains("  5  ") && row.contains("goal-auditor.json"),
+        row.contains("  5  ") && row.ends_with("file, line 1"),
         "{told}"
     );
+    assert!(told.contains("goal-auditor.json"), "{told}");
     assert!(
         told.contains("idleTimeoutMs") && told.contains("default"),
         "{told}"

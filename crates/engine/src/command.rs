@@ -127,7 +127,7 @@ impl Engine {
         if host.headless {
             self.headless = Some(Headless {
                 approved: true,
-                reason: None,
+                ..Headless::default()
             });
         }
         match parse(&command.text) {
@@ -168,8 +168,8 @@ impl Engine {
         give_back(typed, out);
         if let Some(headless) = &mut self.headless {
             *headless = Headless {
-                approved: false,
                 reason: Some(why),
+                ..Headless::default()
             };
         } else {
             out.push(Effect::Reply(Notice {
@@ -407,6 +407,7 @@ impl Engine {
     ) {
         if let Some(headless) = &mut self.headless {
             headless.approved = false;
+            headless.worked = true;
         }
         self.reply(Level::Info, text, out);
         out.extend(notice.map(|text| {

@@ -126,6 +126,9 @@ pub enum Effect {
         approved: bool,
         /// What to print to stderr when it was not.
         reason: Option<String>,
+        /// Something happened to the goal: once all is saved, a report is wanted as by
+        /// `/goal report`.
+        report: bool,
     },
 }
 

@@ -99,6 +99,8 @@ pub(crate) struct Host {
 pub(crate) struct Headless {
     pub(crate) approved: bool,
     pub(crate) reason: Option<String>,
+    /// The goal was worked on or audited: there is something to report.
+    pub(crate) worked: bool,
 }
 
 impl Engine {
@@ -405,8 +407,12 @@ impl Engine {
             && self.pursued().is_none()
             && self.waiting.is_none()
             && self.audit.is_none();
-        if at_rest && let Some(Headless { approved, reason }) = self.headless.take() {
-            out.push(Effect::Release { approved, reason });
+        if at_rest && let Some(headless) = self.headless.take() {
+            out.push(Effect::Release {
+                approved: headless.approved,
+                reason: headless.reason,
+                report: headless.worked,
+            });
         }
     }
 

@@ -362,8 +362,8 @@ pub(crate) fn backs_off(ms: u64, error: &str) -> String {
         line(error)
     };
     format!(
-        "The model failed: {error}\nThe goal goes on in {} s. /goal resume goes on now, Esc or \
-         /goal pause stops it.",
+        "The model failed: {error}\nThe goal goes on in {} s. /goal resume goes on now, /goal \
+         pause stops it.",
         ms / 1_000
     )
 }
@@ -781,9 +781,16 @@ pub(crate) fn edited(goal: &Goal) -> String {
 pub(crate) fn config(engine: &Engine) -> String {
     let rows = &engine.settings.rows;
     let cell = |text: &str| for_display(text, OBJECTIVE_COLUMNS);
+    let file = engine.host.config_path.as_deref();
     let rows: Vec<[String; 3]> = rows
         .iter()
-        .map(|row| [cell(&row.name), cell(&row.value), line(&row.source)])
+        .map(|row| {
+            [
+                cell(&row.name),
+                cell(&row.value),
+                source_words(&row.source, file),
+            ]
+        })
         .collect();
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
@@ -802,24 +809,46 @@ pub(crate) fn config(engine: &Engine) -> String {
             format!("{}  {}  {source}", pad(name, names), pad(value, values))
         })
         .collect();
-    lines.push(match engine.host.config_path.as_deref() {
-        Some(path) => format!(
-            "To change one, write it into {} as {{ \"maxContinuations\": 50 }}; the file is yours, \
-             goal-auditor only reads it.",
-            line(path)
-        ),
-        None => {
-            "No settings file is read, because pi's agent folder is not known; PI_GOAL_… variables \
-                 are."
-                .to_owned()
-        }
-    });
+    let path = engine.host.config_path.as_deref();
+    lines.push(path.map_or_else(
+        || "No settings file is read, because pi's agent folder is not known.".to_owned(),
+        |path| {
+            format!(
+                "To change one, write it into {} as {{ \"maxContinuations\": 50 }}; the file is yours, \
+                 goal-auditor only reads it.",
+                line(path)
+            )
+        },
+    ));
+    lines.push(
+        "Or set its variable, which goes before the file: PI_GOAL_MAX_CONTINUATIONS=50. Those of \
+         maxEmptyContinuations, maxConsecutiveAuditRejections, maxContinuations, maxAudits and trace \
+         begin with PI_GOAL_, all others with PI_GOAL_AUDITOR_."
+            .to_owned(),
+    );
     lines.push(
         "A goal that is pursued keeps what it was started with; changes count from your next /goal \
          resume."
             .to_owned(),
     );
     lines.join("\n")
+}
+
+/// Where a setting comes from. The file is named once, below the table.
+fn source_words(source: &str, file: Option<&str>) -> String {
+    let place = file
+        .and_then(|file| {
+            source
+                .strip_prefix("file:")?
+                .strip_prefix(file)?
+                .strip_prefix(':')
+        })
+        .and_then(|place| place.split_once(':'));
+    match (place, source.strip_prefix("env:")) {
+        (Some((at, _)), _) => format!("file, line {at}"),
+        (None, Some(name)) => line(name),
+        (None, None) => line(source),
+    }
 }
 
 /// A file that was to give the objective does not.
@@ -858,7 +887,7 @@ pub(crate) fn nothing_to_audit() -> String {
 
 /// An audit is under way when another is asked for, or the goal is to go on.
 pub(crate) fn audit_is_running() -> String {
-    "An audit is running. Wait for its verdict, or stop it with Esc or /goal pause.".to_owned()
+    "An audit is running. Wait for its verdict, or stop it with /goal pause.".to_owned()
 }
 
 /// `/goal audit`.
@@ -869,7 +898,7 @@ pub(crate) fn audit_asked(goal: &Goal, busy: bool) -> String {
         "is looking at the work now"
     };
     format!(
-        "The auditor ({}) {when}. Esc or /goal pause stops it.",
+        "The auditor ({}) {when}. /goal pause stops it.",
         model(&goal.gate().model)
     )
 }
@@ -955,7 +984,7 @@ pub(crate) fn help() -> String {
 
 /// Phase and reason in a few words.
 pub(crate) fn state_in_short(goal: &Goal, doing: Doing) -> String {
-    const AUDITING: &str = "audit running · Esc stops it";
+    const AUDITING: &str = "audit running";
     let at_rest = |words: String| match doing {
         Doing::Auditing => format!("{words} · {AUDITING}"),
         Doing::Working | Doing::BackingOff | Doing::Waiting => words,
@@ -1174,7 +1203,7 @@ pub(crate) fn approved(goal: &Goal, record: &AuditRecord, now: Monotonic) -> Str
 pub(crate) fn audit_progress(auditor: &ModelRef, checks: u32, in_flight: Option<&str>) -> String {
     let running = in_flight.map(|call| format!(" · {}", for_display(call, OBJECTIVE_COLUMNS)));
     format!(
-        "{} is auditing · {checks} check{} done{} · Esc stops it",
+        "{} is auditing · {checks} check{} done{}",
         model(auditor),
         if checks == 1 { "" } else { "s" },
         running.unwrap_or_default()

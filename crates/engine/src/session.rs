@@ -111,7 +111,10 @@ impl Engine {
         self.host.full_message_present = restart.full_message_present;
         self.run = restart.running.then(Run::default);
         if restart.headless {
-            self.headless = Some(crate::engine::Headless::default());
+            self.headless = Some(crate::engine::Headless {
+                worked: true,
+                ..crate::engine::Headless::default()
+            });
         }
         let Some(tag) = &restart.pursued else {
             let lost = restart.audit_lost.then(|| Notice {

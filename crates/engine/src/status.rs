@@ -12,6 +12,8 @@ use crate::start::Waiting;
 
 /// Columns of the objective in a plain widget. pi wraps longer lines, and a widget stays two lines.
 const OBJECTIVE_COLUMNS: usize = 60;
+/// Columns of a plain widget.
+const PLAIN_COLUMNS: usize = 80;
 /// Columns of the objective for a terminal, which cuts it itself.
 const OBJECTIVE_COLUMNS_MAX: usize = 300;
 
@@ -29,10 +31,7 @@ pub(crate) fn view(engine: &Engine) -> StatusView {
     let facts = facts(engine, goal);
     StatusView {
         footer: Some(format!("goal: {state}")),
-        widget: vec![
-            format!("{} goal {state}", symbol(goal.phase())),
-            format!("  {objective}"),
-        ],
+        widget: vec![plain_head(goal.phase(), &facts), format!("  {objective}")],
         goal: Some(Box::new(facts)),
         pursued: engine.pursued(),
         waiting,
@@ -66,6 +65,19 @@ const fn mood(phase: &Phase, doing: Doing) -> Mood {
         (Phase::Pursuing, Doing::Working) => Mood::Working,
         (Phase::Pursuing, Doing::BackingOff | Doing::Waiting) => Mood::Waiting,
     }
+}
+
+/// The first line of a plain widget: the same facts, but no clock, and as many as fit whole.
+fn plain_head(phase: &Phase, facts: &GoalFacts) -> String {
+    let mut head = format!("{} goal {}", symbol(phase), facts.state);
+    for count in &facts.counts {
+        let longer = format!("{head} · {count}");
+        if longer.chars().count() > PLAIN_COLUMNS {
+            break;
+        }
+        head = longer;
+    }
+    head
 }
 
 const fn symbol(phase: &Phase) -> &'static str {

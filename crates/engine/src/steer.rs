@@ -206,6 +206,7 @@ impl Engine {
         };
         if let Some(headless) = &mut self.headless {
             headless.approved = false;
+            headless.worked = true;
         }
         let ends_run = self.goals_run_goes_on();
         // A run that was asked for just now begins all the same, to be ended.

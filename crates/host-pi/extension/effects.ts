@@ -25,6 +25,8 @@ export interface Call {
 export interface Release {
   approved: boolean;
   reason: string | null;
+  /** The user gets a report of what happened. */
+  report?: boolean;
 }
 
 /** A message of ours as pi takes it. */
@@ -202,7 +204,7 @@ export class Effects {
       case "restore_input":
         return this.giveBack(effect.text);
       case "release":
-        this.release({ approved: effect.approved, reason: effect.reason });
+        this.release({ approved: effect.approved, reason: effect.reason, report: effect.report });
         return;
       default:
         return effect satisfies never;

@@ -4,7 +4,7 @@
  * All state lives in this factory's closure, because pi evaluates the module once for many sessions.
  */
 import { type ExtensionAPI, type ExtensionCommandContext, type ExtensionContext, getAgentDir } from "@earendil-works/pi-coding-agent";
-import { lstatSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import { join } from "node:path";
 import { Core } from "./core.ts";
 import { Effects, type Release, type ToolResult, withoutCore } from "./effects.ts";
@@ -153,7 +153,16 @@ export default function goalAuditor(pi: ExtensionAPI): void {
 
   async function rest(release: Release, ctx: ExtensionCommandContext): Promise<void> {
     conclude(release);
+    if (session.alive && release.report) await report(ctx);
     if (session.alive) await ctx.waitForIdle();
+  }
+
+  /** Where the report is goes to stderr, like any answer. */
+  async function report(ctx: ExtensionContext): Promise<void> {
+    const file = ctx.sessionManager.getSessionFile();
+    if (file === undefined || !existsSync(file)) return;
+    const host = { ...hostFacts(pi, session, ctx), headless: false }; // Nobody waits for the goal any more.
+    await core.ask({ type: "command", text: "report", host }, COMMAND_MS);
   }
 
   function conclude({ approved, reason }: Release): void {

@@ -677,7 +677,11 @@ approved: boolean,
 /**
  * For stderr.
  */
-reason: string | null, };
+reason: string | null, 
+/**
+ * A report is wanted as by `/goal report`, if the session is in a file.
+ */
+report: boolean, };
 
 /**
  * One line of an offer.

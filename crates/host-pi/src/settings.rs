@@ -63,3 +63,19 @@ pub(crate) fn changed(loaded: &Loaded) -> Vec<String> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `/goal config` gives this rule in place of fourteen names.
+    #[test]
+    fn the_variables_of_the_limits_and_the_trace_begin_shorter_than_all_others() {
+        let shorter = |name: &str| name.starts_with("max") || name == "trace";
+        for key in KEYS.iter() {
+            let auditors = key.env.starts_with("PI_GOAL_AUDITOR_");
+            assert!(key.env.starts_with("PI_GOAL_"), "{}", key.env);
+            assert_eq!(auditors, !shorter(key.name), "{}", key.env);
+        }
+    }
+}

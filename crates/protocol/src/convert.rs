@@ -254,7 +254,15 @@ pub fn effect(effect: Effect) -> Option<EffectWire> {
         Effect::Withdraw { ticket } => EffectWire::Withdraw { ticket },
         Effect::Ring => EffectWire::Ring,
         Effect::RestoreInput { text } => EffectWire::RestoreInput { text },
-        Effect::Release { approved, reason } => EffectWire::Release { approved, reason },
+        Effect::Release {
+            approved,
+            reason,
+            report,
+        } => EffectWire::Release {
+            approved,
+            reason,
+            report,
+        },
     })
 }
 

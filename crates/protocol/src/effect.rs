@@ -216,6 +216,8 @@ pub enum EffectWire {
         approved: bool,
         /// For stderr.
         reason: Option<String>,
+        /// A report is wanted as by `/goal report`, if the session is in a file.
+        report: bool,
     },
 }
 

@@ -7,7 +7,7 @@ use goal_engine::{
     Phase, Recovered, SavedGoal, Settings, Stop, Totals,
 };
 
-use crate::rig::{Rig, branch_with, saved_goal};
+use crate::rig::{Asked, Rig, branch_with, saved_goal};
 
 type Situation = (&'static str, fn() -> Rig);
 
@@ -821,4 +821,28 @@ fn warnings_are_loud_and_answers_are_not() {
             .map(|answer| answer.is_error),
         Some(true)
     );
+}
+
+#[test]
+fn a_headless_goal_wants_a_report_and_a_question_does_not() {
+    let wants = |asked: &Asked| {
+        asked.iter().find_map(|effect| {
+            if let Effect::Release { report, .. } = effect {
+                Some(*report)
+            } else {
+                None
+            }
+        })
+    };
+    let mut rig = Rig::headless();
+    assert_eq!(wants(&rig.command("status")), Some(false));
+    assert_eq!(wants(&rig.command("resume")), Some(false), "refused");
+    rig.pursue("a goal");
+    rig.ends_saying("");
+    rig.ends_saying("");
+    assert_eq!(wants(&rig.ends_saying("")), Some(true));
+    rig.command("audit");
+    rig.command("clear");
+    let asked = rig.command("audit");
+    assert_eq!(wants(&asked), Some(false), "there is nothing to audit");
 }

@@ -166,7 +166,10 @@ impl Asked {
 
     pub(crate) fn released(&self) -> Option<(bool, Option<&str>)> {
         self.iter().find_map(|effect| {
-            if let Effect::Release { approved, reason } = effect {
+            if let Effect::Release {
+                approved, reason, ..
+            } = effect
+            {
                 Some((*approved, reason.as_deref()))
             } else {
                 None

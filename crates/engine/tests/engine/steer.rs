@@ -455,12 +455,14 @@ fn the_settings_stand_in_a_table_with_the_way_to_change_them() {
         rows: vec![
             row("provider", "anthropic", "env:PI_GOAL_AUDITOR_PROVIDER"),
             row("maxContinuations", "5", "default"),
+            row("maxAudits", "7", "file:/agent/goal-auditor.json:12:3"),
         ],
         ..Settings::for_tests()
     });
     let told = rig.command("config").told();
-    let rows = "provider          anthropic  env:PI_GOAL_AUDITOR_PROVIDER\n\
-                maxContinuations  5          default\n";
+    let rows = "provider          anthropic  PI_GOAL_AUDITOR_PROVIDER\n\
+                maxContinuations  5          default\n\
+                maxAudits         7          file, line 12\n";
     assert!(told.starts_with(rows), "{told}");
     assert!(told.contains("/agent/goal-auditor.json"), "{told}");
 }

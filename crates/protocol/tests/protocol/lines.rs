@@ -323,6 +323,7 @@ fn effects() -> Vec<Effect> {
         Effect::Release {
             approved: false,
             reason: Some("why".to_owned()),
+            report: true,
         },
     ]
 }
