@@ -232,20 +232,12 @@ pub fn effect(effect: Effect) -> Option<EffectWire> {
             ticket,
             title,
             message,
-        } => EffectWire::Confirm {
-            ticket,
-            title,
-            message,
-        },
+        } => confirm(ticket, title, message),
         Effect::Edit {
             ticket,
             title,
             text,
-        } => EffectWire::Edit {
-            ticket,
-            title,
-            text,
-        },
+        } => edit(ticket, title, text),
         Effect::Offer {
             ticket,
             title,
@@ -258,11 +250,7 @@ pub fn effect(effect: Effect) -> Option<EffectWire> {
             approved,
             reason,
             report,
-        } => EffectWire::Release {
-            approved,
-            reason,
-            report,
-        },
+        } => release(approved, reason, report),
     })
 }
 
@@ -278,6 +266,30 @@ fn count_usage(model: ModelRef, usage: Usage) -> EffectWire {
     EffectWire::CountUsage {
         model: model_wire(model),
         usage: usage_wire(usage),
+    }
+}
+
+const fn confirm(ticket: u64, title: String, message: String) -> EffectWire {
+    EffectWire::Confirm {
+        ticket,
+        title,
+        message,
+    }
+}
+
+const fn edit(ticket: u64, title: String, text: String) -> EffectWire {
+    EffectWire::Edit {
+        ticket,
+        title,
+        text,
+    }
+}
+
+const fn release(approved: bool, reason: Option<String>, report: bool) -> EffectWire {
+    EffectWire::Release {
+        approved,
+        reason,
+        report,
     }
 }
 
