@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-pub use action::{Action, Answer, Deed, Moment, Place, UnknownMoment};
+pub use action::{Action, Answer, Deed, Moment, Place, TORN_ENTRY, UnknownMoment};
 pub use expect::{Count, Difference, Expectation, Observed, Outcome, Reading};
 
 use crate::goal_event::SUMMARY;

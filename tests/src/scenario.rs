@@ -1,11 +1,13 @@
 //! Plays scenario files on the real pi.
 
 use std::fmt;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use goal_sim::goal_event::SUMMARY;
-use goal_sim::scenario::{Action, Answer, Deed, Difference, Moment, Place, Seal, gate};
+use goal_sim::scenario::{Action, Answer, Deed, Difference, Moment, Place, Seal, TORN_ENTRY, gate};
 use goal_sim::{Fate, GoalEvent, Observed, Scenario};
 use serde_json::{Value, json};
 
@@ -252,6 +254,12 @@ impl Player {
             }
             Deed::Tree(place) => self.jump(*place),
             Deed::KillAndReopen => return self.reopened(),
+            Deed::KillInMidWrite => {
+                self.pi.kill();
+                let path = self.pi.world().session().path;
+                append(&path, TORN_ENTRY).expect("a session was saved");
+                return self.reopened();
+            }
             Deed::LoseCore => self.lose_core(),
             Deed::Answer(answer) => {
                 self.dialogs = match answer {
@@ -364,6 +372,11 @@ impl Player {
             files: self.pi.world().files(),
         }
     }
+}
+
+fn append(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().append(true).open(path)?;
+    file.write_all(text.as_bytes())
 }
 
 /// The entries of the current branch, oldest first.

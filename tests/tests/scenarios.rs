@@ -70,6 +70,7 @@ scenarios! {
     held_goal_is_resumed
     killed_in_a_run
     killed_in_an_audit
+    killed_in_mid_write
     limited_by_the_user
     long_objective
     many_calls_few_entries

@@ -7,6 +7,9 @@ use serde::Deserialize;
 
 use crate::workspace::FilePath;
 
+/// Half a saved goal, without a line feed, as a kill in the middle of a write leaves it.
+pub const TORN_ENTRY: &str = r#"{"type":"custom","customType":"goal-auditor","data":{"v":1,"kind":"goal","goal":{"id":"g-torn","pha"#;
+
 /// One thing that user or host do. Actions happen one after the other, in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -78,6 +81,8 @@ pub enum Deed {
     Tree(Place),
     /// The host is killed and opened again with the same session.
     KillAndReopen,
+    /// The same in the middle of writing: [`TORN_ENTRY`] stands at the end of the session.
+    KillInMidWrite,
     /// The core is killed; done when there is a new one, or when it is known that there is none.
     LoseCore,
     /// How the user answers questions from now on; at first with yes.
