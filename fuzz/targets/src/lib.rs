@@ -11,6 +11,7 @@ mod config;
 mod report;
 mod safe;
 mod session;
+mod trace;
 mod verdict;
 mod wire;
 
@@ -18,6 +19,7 @@ pub use config::config;
 pub use report::report;
 pub use safe::safe;
 pub use session::session;
+pub use trace::trace;
 pub use verdict::verdict;
 pub use wire::wire;
 
@@ -25,10 +27,11 @@ pub use wire::wire;
 pub type Target = fn(&[u8]);
 
 /// Every target with its name, which is also that of its folder in the corpus.
-pub const TARGETS: [(&str, Target); 6] = [
+pub const TARGETS: [(&str, Target); 7] = [
     ("verdict", verdict),
     ("wire", wire),
     ("session", session),
+    ("trace", trace),
     ("config", config),
     ("report", report),
     ("safe", safe),

@@ -8,6 +8,7 @@ use goal_engine::{
     StatusView, WallClock,
 };
 use goal_parser::{Verdict, parse_verdict};
+use goal_protocol::trace::{Recorder, TRACE_MAX_BYTES, TraceEnd, replay};
 use goal_protocol::{EffectWire, EventWire};
 
 use crate::commands;
@@ -32,12 +33,8 @@ const EFFECTS_MAX: usize = 32;
 /// * at most one auditor's session is open, and what is closed was open;
 /// * no deadline is left in the past;
 /// * what is asked of the shim can be written and read back, and the widget is two plain lines;
-/// * the same lines give the same effects.
+/// * a trace of it all, replayed, gives the same effects.
 pub fn wire(bytes: &[u8]) {
-    assert_eq!(play(bytes), play(bytes), "not the same twice");
-}
-
-fn play(bytes: &[u8]) -> Vec<Effect> {
     let mut host = Host::new();
     for line in bytes.split(|byte| *byte == b'\n').take(LINES_MAX) {
         if let Ok(ms) = serde_json::from_slice::<u64>(line) {
@@ -46,7 +43,7 @@ fn play(bytes: &[u8]) -> Vec<Effect> {
             host.take(wire);
         }
     }
-    host.asked
+    host.replays();
 }
 
 /// A driver that answers what the core asks of it, and follows what must hold.
@@ -58,8 +55,9 @@ struct Host {
     calls: BTreeMap<String, u32>,
     auditor: Option<Auditor>,
     newest: Newest,
-    /// Everything asked for so far.
-    asked: Vec<Effect>,
+    trace: Recorder<Vec<u8>>,
+    /// Everything asked for so far is so much.
+    asked: u64,
 }
 
 /// The auditor's session that is open, or was last.
@@ -80,14 +78,18 @@ struct Newest {
 
 impl Host {
     fn new() -> Self {
+        let settings = Settings::for_tests();
+        let trace = Recorder::start(Vec::new(), &settings, "fuzzed", TRACE_MAX_BYTES);
         Self {
-            engine: Engine::new(Settings::for_tests()),
+            // Writing to memory does not fail.
+            trace: trace.unwrap_or_else(|error| unreachable!("{error}")),
+            engine: Engine::new(settings),
             now: 0,
             events: 0,
             calls: BTreeMap::new(),
             auditor: None,
             newest: Newest::default(),
-            asked: Vec::new(),
+            asked: 0,
         }
     }
 
@@ -131,16 +133,31 @@ impl Host {
             self.follow(&event);
             let mut effects = Vec::new();
             let clocks = self.clocks();
+            self.trace.event(clocks, &event);
             self.engine.handle(clocks, event, &mut effects);
+            assert!(self.trace.effects(&effects).is_ok());
             assert!(effects.len() <= EFFECTS_MAX, "{effects:#?}");
             for effect in &effects {
                 events.extend(self.check(effect));
                 is_writable(effect);
             }
-            self.asked.extend(effects);
+            self.asked += effects.len() as u64;
             let late = self.engine.deadline().filter(|(at, _)| at.0 <= self.now);
             assert_eq!(late, None, "at {}", self.now);
         }
+    }
+
+    fn replays(mut self) {
+        self.trace.end();
+        let replayed = replay(self.trace.out().as_slice());
+        assert!(replayed.is_ok(), "{replayed:?}");
+        let Ok(replayed) = replayed else { return };
+        assert_eq!(replayed.difference, None, "{replayed:#?}");
+        assert_eq!(replayed.end, Some(TraceEnd::Closed));
+        assert_eq!(
+            (replayed.events, replayed.effects),
+            (self.events, self.asked)
+        );
     }
 
     const fn clocks(&mut self) -> Clocks {
