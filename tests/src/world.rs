@@ -23,6 +23,8 @@ pub struct World {
     folder: Option<TempDir>,
     home: PathBuf,
     workspace: PathBuf,
+    /// Where the cores of this world write down what they are told and answer.
+    traces: PathBuf,
     id: String,
     env: Vec<(OsString, OsString)>,
     flags: Vec<OsString>,
@@ -50,6 +52,7 @@ impl World {
             server,
             home: base.join("home"),
             workspace: base.join("work"),
+            traces: base.join("traces"),
             id: fresh_id(),
             env: Vec::new(),
             flags: Vec::new(),
@@ -183,6 +186,20 @@ impl World {
             .current_dir(&self.workspace);
     }
 
+    /// Replays what the cores of this world did; says which of them would do something else now.
+    fn replays(&self) -> Vec<String> {
+        let replay = |trace: PathBuf| {
+            let mut replay = Command::new(install::binary());
+            replay.arg("replay").arg(&trace).env_clear();
+            let output = replay.output().expect("the binary");
+            let told = [output.stdout, output.stderr].concat();
+            let told = String::from_utf8_lossy(&told).into_owned();
+            (!output.status.success()).then(|| format!("{}\n{told}", trace.display()))
+        };
+        let traces = read_dir(&self.traces).into_iter();
+        traces.filter_map(replay).collect()
+    }
+
     pub(crate) fn temp(&self) -> PathBuf {
         self.home.join("tmp")
     }
@@ -251,6 +268,8 @@ impl World {
             install::profile_folder().join("node-cache").into(),
         );
         set(WORLD_VARIABLE, self.id.clone().into());
+        // What a test sets itself comes later and counts.
+        set("PI_GOAL_TRACE", self.traces.clone().into());
         if options.loading == Loading::Flag {
             set("GOAL_AUDITOR_BIN", self.binary(&options.binary));
         }
@@ -291,10 +310,19 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         process::kill_world(&self.id);
-        if std::env::var_os("GOAL_TEST_KEEP").is_some()
+        let differences = self.replays();
+        let keep = std::env::var_os("GOAL_TEST_KEEP").is_some();
+        if (keep || !differences.is_empty())
             && let Some(folder) = self.folder.take()
         {
             eprintln!("kept: {}", folder.keep().display());
+        }
+        // A test that fails for another reason keeps it.
+        if !differences.is_empty() && !std::thread::panicking() {
+            panic!(
+                "other effects come of the same events:\n{}",
+                differences.join("\n")
+            );
         }
     }
 }
