@@ -1,11 +1,12 @@
-//! Any event comes back from its line as it was.
+//! Any event comes back from its line as it was, and any drive of the engine from its trace.
 
 use goal_engine::{
-    Activity, Answer, AuditorEvent, Command, CompactionEnded, CoreRestart, Event, FileTrouble,
-    Gate, Goal, GoalTag, GoalTool, HostFacts, Inspection, LastAudit, ModelInfo, ModelRef,
-    Objective, OpenCause, OpenFailure, PauseReason, Phase, Prepared, Recovered, RunSettled, Rung,
-    SandboxGate, SessionOpened, SettingRow, Settings, Settling, Stop, StopKind, TextHash,
-    ToolFinished, ToolInvoked, Totals, Usage, WallClock, WayOn, WorkspaceSummary,
+    Activity, Answer, AuditorEvent, Clocks, Command, CompactionEnded, CoreRestart, Engine, Event,
+    FileTrouble, Gate, Goal, GoalTag, GoalTool, HostFacts, Inspection, LastAudit, ModelInfo,
+    ModelRef, Monotonic, Objective, OpenCause, OpenFailure, PauseReason, Phase, Prepared,
+    Recovered, RunSettled, Rung, SandboxGate, SessionOpened, SettingRow, Settings, Settling, Stop,
+    StopKind, TextHash, ToolFinished, ToolInvoked, Totals, Usage, WallClock, WayOn,
+    WorkspaceSummary,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option::of;
@@ -13,6 +14,13 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::event::{EventLine, event, line};
+use super::{Recorder, TRACE_MAX_BYTES, replay};
+
+/// What reading a branch lets through.
+const GENERATION_MAX: u64 = 1 << 52;
+
+/// Drives of up to 40 events; a thousand and more events in all.
+const DRIVES: u32 = 64;
 
 /// Text with all that JSON has to escape, and more.
 fn text() -> BoxedStrategy<String> {
@@ -158,7 +166,7 @@ fn phase() -> BoxedStrategy<Phase> {
 fn goal() -> BoxedStrategy<Goal> {
     let objective = "\\PC{1,20}".prop_filter_map("blank", |text| Objective::new(&text).ok());
     (
-        (text(), any::<u64>(), objective, phase(), any::<u64>()),
+        (text(), 0..GENERATION_MAX, objective, phase(), any::<u64>()),
         (any::<u64>(), totals(), of(text()), gate()),
     )
         .prop_map(
@@ -529,5 +537,31 @@ proptest! {
         prop_assert!(!written.contains('\n'), "one line: {written}");
         let read: EventLine = serde_json::from_str(&written).expect("a line of ours");
         prop_assert_eq!(event(read), Some(given));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(DRIVES))]
+
+    #[test]
+    fn whatever_the_engine_is_told_is_replayed_to_the_same_effects(
+        settings in settings(),
+        first in opened(),
+        events in vec((any_event(), 0_u64..100_000, any::<u64>()), 0..40),
+    ) {
+        let mut engine = Engine::new(settings.clone());
+        let mut recorder =
+            Recorder::start(Vec::new(), &settings, "0.1.0", TRACE_MAX_BYTES).expect("memory");
+        let mut now = 0;
+        for (event, later, fresh) in std::iter::once((first, 1, 2)).chain(events) {
+            now += later;
+            let clocks = Clocks { now: Monotonic(now), wall: WallClock(now), fresh };
+            recorder.event(clocks, &event);
+            let mut effects = Vec::new();
+            engine.handle(clocks, event, &mut effects);
+            recorder.effects(&effects).expect("memory");
+        }
+        let replay = replay(recorder.out().as_slice()).expect("a trace");
+        prop_assert_eq!(replay.difference, None);
     }
 }

@@ -8,6 +8,7 @@ use goal_protocol::trace::{
     DiffError, GoalEnd, Part, Recorder, Recording, Replay, Side, TRACE_MAX_BYTES, TraceEnd,
     TraceError, diff, replay,
 };
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::lines::events;
@@ -406,4 +407,23 @@ fn two_traces_differ_where_they_part() {
             error: TraceError::Foreign
         }
     ));
+}
+
+proptest! {
+    #[test]
+    fn reading_a_trace_never_throws(
+        at in any::<prop::sample::Index>(),
+        cut in 0_usize..40,
+        bytes in prop::collection::vec(any::<u8>(), 0..40),
+        alone in any::<bool>(),
+    ) {
+        let mut trace = recorded(a_goal()).into_bytes();
+        let from = at.index(trace.len());
+        let to = (from + cut).min(trace.len());
+        trace.splice(from..to, bytes.iter().copied());
+        let trace = if alone { bytes } else { trace };
+        let _ = replay(&trace[..]);
+        let compared = diff(&trace[..], &trace[..]);
+        prop_assert!(compared.is_err() || matches!(compared, Ok(None)), "{compared:?}");
+    }
 }
