@@ -147,6 +147,11 @@ impl World {
         assert!(seen.is_some(), "pi does not ask for summary {nth}");
     }
 
+    /// The traces of the cores that ran in this world, in any order.
+    pub fn traces(&self) -> Vec<PathBuf> {
+        read_dir(&self.traces)
+    }
+
     /// The processes that were started in this world and still live, pi included, but not the
     /// terminal around it.
     pub fn processes(&self) -> Vec<process::Process> {
@@ -196,8 +201,7 @@ impl World {
             let told = String::from_utf8_lossy(&told).into_owned();
             (!output.status.success()).then(|| format!("{}\n{told}", trace.display()))
         };
-        let traces = read_dir(&self.traces).into_iter();
-        traces.filter_map(replay).collect()
+        self.traces().into_iter().filter_map(replay).collect()
     }
 
     pub(crate) fn temp(&self) -> PathBuf {
@@ -311,8 +315,7 @@ impl Drop for World {
     fn drop(&mut self) {
         process::kill_world(&self.id);
         let differences = self.replays();
-        let keep = std::env::var_os("GOAL_TEST_KEEP").is_some();
-        if (keep || !differences.is_empty())
+        if std::env::var_os("GOAL_TEST_KEEP").is_some()
             && let Some(folder) = self.folder.take()
         {
             eprintln!("kept: {}", folder.keep().display());
