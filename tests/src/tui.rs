@@ -140,6 +140,19 @@ impl Tui {
             .pid
     }
 
+    /// The process id of the core.
+    pub fn sidecar(&self) -> u32 {
+        let pi = self.pid();
+        let child = || {
+            process::all()
+                .into_iter()
+                .find(|process| process.parent == pi && process.is_sidecar())
+        };
+        poll(patience(), child)
+            .unwrap_or_else(|| panic!("there is no sidecar"))
+            .pid
+    }
+
     /// Waits for pi's end; returns its exit status (a signal counts as 128 and its number).
     pub fn wait_exit(&self) -> i32 {
         let status = || {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use goal_tests::process::{self, Signal};
 use goal_tests::{Draft, EXECUTOR, Moment, Pi, PiOptions, Reply, Script, Tui, World};
 use serde_json::json;
 
@@ -247,6 +248,16 @@ fn a_run_that_starts_takes_the_choice_back_until_it_is_over() {
     wait_gone(&tui);
     tui.world().server.release("answer");
     tui.wait_screen(TITLE);
+}
+
+#[test]
+fn a_core_that_is_lost_takes_its_choice_along_and_nothing_is_decided() {
+    let tui = offered();
+    process::signal(tui.sidecar(), Signal::KILL);
+    wait_gone(&tui);
+    tui.press("Enter"); // Whatever was about to be chosen.
+    assert_stays_away(&tui, "with a new core");
+    tui.wait_screen("■ goal paused (by you)");
 }
 
 // Where there is no terminal

@@ -3,7 +3,7 @@ import { visibleWidth } from "@earendil-works/pi-tui";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  claimLines, duration, fit, type Live, line, Lines, lines, liveLines, messageLines, type Paint, Screen, shortCall,
+  auditLines, claimLines, duration, fit, type Live, line, Lines, lines, liveLines, messageLines, type Paint, Screen, shortCall,
   verdictLines, widgetLines,
 } from "./ui.ts";
 import type { AuditDetailsWire, GoalFactsWire, LiveAuditWire, MessageDetailsWire } from "./wire.ts";
@@ -48,6 +48,8 @@ function drawings(text: string, width: number, paint: Paint): Record<string, str
     verdict: verdictLines(details(text), false, "ctrl+o for more", width, paint),
     unknown: verdictLines(details(text, text), false, "", width, paint),
     report: verdictLines(details(text, "approved"), true, "", width, paint),
+    asked: auditLines(details(text), false, "ctrl+o for more", width, paint),
+    account: auditLines(details(text, "failed"), true, "", width, paint),
     claim: claimLines(text, width, paint),
     message: messageLines(message, text, false, "ctrl+o for the text", width, paint),
     text: messageLines(message, text, true, "", width, paint),

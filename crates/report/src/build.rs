@@ -206,8 +206,9 @@ impl Historian {
             self.unreadable += 1;
             return;
         };
-        let claim = self.claim.take();
-        let in_run = self.open == Some(known);
+        // What the user asked for answers no claim and belongs to no run.
+        let claim = self.claim.take().filter(|_| !saved.by_user);
+        let in_run = self.open == Some(known) && !saved.by_user;
         self.goals[known].audited(at, saved, claim, in_run);
     }
 

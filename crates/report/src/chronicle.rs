@@ -168,8 +168,10 @@ impl Chronicle {
             ..self.happening(at, Event::Audited)
         };
         self.goal.history.push(happening);
+        if !audit.by_user {
+            self.in_run(at, |_| {});
+        }
         self.goal.audits.push(audit);
-        self.in_run(at, |_| {});
     }
 
     /// Our message begins a run, unless it only tells the goal again after a compaction.
@@ -343,6 +345,7 @@ fn audit_of(saved: AuditWire, claim: Option<String>) -> Audit {
         number: saved.number,
         generation: saved.generation,
         run: None,
+        by_user: saved.by_user,
         outcome: Outcome::from_name(&saved.outcome),
         outcome_name: saved.outcome,
         why: saved.why,

@@ -200,6 +200,9 @@ impl Page {
             rows.push(("Workspace", inline(&workspace)));
         }
         self.rows(&rows);
+        if audit.by_user {
+            self.paragraph(words::ASKED_BY_USER);
+        }
         if let Some(claim) = &audit.claim {
             self.paragraph("The agent claimed:");
             self.fenced(claim);

@@ -247,6 +247,8 @@ pub struct Audit {
     pub generation: u64,
     /// The number of the run that claimed completion.
     pub run: Option<u32>,
+    /// The user asked for it, without a claim of the agent.
+    pub by_user: bool,
     /// Its outcome in a word.
     pub outcome: Outcome,
     /// The outcome as saved.

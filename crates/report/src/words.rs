@@ -7,6 +7,9 @@ use goal_protocol::GateWire;
 use crate::model::{Audit, Event, Goal, Happening, Origin, Outcome, RunResult, Standing, State};
 use crate::time;
 
+/// Of an audit that answers no claim.
+pub(crate) const ASKED_BY_USER: &str = "You asked for this audit (/goal audit).";
+
 /// What could not be read, in sentences.
 pub(crate) fn notes(skipped: u32, gaps: u32, unreadable: u32, newer: bool) -> Vec<String> {
     let mut notes = Vec::new();

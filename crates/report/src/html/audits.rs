@@ -35,6 +35,7 @@ fn card(audit: &Audit, index: usize, open: bool) -> Markup {
                 }
             }
             p.more { (words::outcome_meaning(audit)) }
+            @if audit.by_user { p.more { (words::ASKED_BY_USER) } }
             @if let Some(failure) = &audit.failure { h3 { "What failed" } blockquote { (block(failure)) } }
             @if let Some(claim) = &audit.claim { h3 { "The agent's claim" } blockquote { (block(claim)) } }
             @if !audit.report.trim().is_empty() { h3 { "The auditor's account" } (account(&audit.report)) }

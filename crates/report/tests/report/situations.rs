@@ -59,6 +59,25 @@ fn a_run_is_told_by_what_came_of_it() {
 }
 
 #[test]
+fn an_audit_the_user_asked_for_answers_no_claim_and_belongs_to_no_run() {
+    let mut tape = begun();
+    tape.call("bash", true);
+    tape.phase("paused", Some("user"));
+    let ended_at = only_goal(&tape).runs[0].ended_at;
+    let mut audit = tape.audit_data(1, "disapproved");
+    audit["byUser"] = true.into();
+    tape.custom(audit);
+    let goal = only_goal(&tape);
+    let audit = &goal.audits[0];
+    assert!(audit.by_user);
+    assert_eq!((audit.run, &audit.claim), (None, &None));
+    assert!(goal.runs[0].audits.is_empty());
+    assert_eq!(goal.runs[0].ended_at, ended_at);
+    let page = markdown(&read(&tape.text()).expect("a report"));
+    assert!(page.contains("You asked for this audit"), "{page}");
+}
+
+#[test]
 fn a_retried_error_stays_visible_in_the_run_it_did_not_end() {
     let mut tape = begun();
     tape.answer("", "error");
