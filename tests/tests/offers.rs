@@ -160,6 +160,41 @@ fn a_stop_by_itself_names_its_ways_on_and_offers_them() {
     }
 }
 
+/// Colours, a cleared screen, a title, a reversal, wide characters, joined emoji, and much of it.
+fn hostile() -> String {
+    let text = "Write \u{1b}[31mred\u{1b}[2J\u{1b}]0;owned\u{7} a\u{202e}cba\u{2066}x\n東京特許許可局 👩‍💻🏳️‍🌈 ";
+    text.repeat(100)
+}
+
+#[test]
+fn a_hostile_objective_breaks_no_frame_at_any_width() {
+    for columns in [20, 50, 80, 140] {
+        let world = Arc::new(World::new(stalling()));
+        let held = Draft::new(&world).goal(json!({ "objective": hostile() }));
+        let held = held.write(&world, "held");
+        let flags = ["--session", held.to_str().unwrap()];
+        let tui = Tui::start_in(Arc::clone(&world), columns, 50, &flags);
+        tui.wait_screen("→ Resume the goal");
+        assert_widget_fits(&tui, "○ goal", columns);
+        choose(&tui, "Resume the goal");
+        tui.wait_screen("● goal");
+        assert_widget_fits(&tui, "● goal", columns);
+    }
+}
+
+/// Two lines above the editor, and nothing of them on a third.
+fn assert_widget_fits(tui: &Tui, head: &str, columns: u16) {
+    let screen = tui.wait_until("the editor's place", |screen| screen.contains("────"));
+    let widget: Vec<_> = screen
+        .lines()
+        .skip_while(|line| !line.contains(head))
+        .take_while(|line| !line.contains("────") && !line.contains("Working"))
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    assert_eq!(widget.len(), 2, "{columns}: {screen}");
+    assert!(widget[1].contains("Write"), "{columns}: {screen}");
+}
+
 // The user's keys
 
 #[test]
