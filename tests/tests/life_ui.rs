@@ -222,8 +222,8 @@ fn esc_closes_a_menu(tui: &Tui) {
     tui.wait_until("an empty editor", |screen| !screen.contains("/goal st\n"));
 }
 
-#[test]
-fn the_key_the_user_has_bound_stops_a_back_off_and_no_other() {
+/// pi in a terminal, with another interrupt key than Esc.
+fn interrupted_by_control_g() -> Tui {
     let world = Arc::new(World::new(Moment::options()));
     let bindings = json!({ "app.interrupt": "ctrl+g" });
     std::fs::write(
@@ -231,8 +231,24 @@ fn the_key_the_user_has_bound_stops_a_back_off_and_no_other() {
         bindings.to_string(),
     )
     .unwrap();
-    let tui = Tui::start_in(Arc::clone(&world), 120, 40, &[]);
+    let tui = Tui::start_in(world, 120, 40, &[]);
     tui.wait_screen("executor");
+    tui
+}
+
+#[test]
+fn the_key_named_beside_an_audit_is_the_users_own() {
+    let tui = interrupted_by_control_g();
+    Moment::Audit.reach_in_terminal(&tui, "Write a poem");
+    let screen = tui.wait_screen("ctrl+g stops it");
+    assert!(!screen.contains("Esc"), "{screen}");
+    tui.press("C-g");
+    tui.wait_screen("■ goal paused");
+}
+
+#[test]
+fn the_key_the_user_has_bound_stops_a_back_off_and_no_other() {
+    let tui = interrupted_by_control_g();
     Moment::BackOff.reach_in_terminal(&tui, "Write a poem");
     esc_closes_a_menu(&tui);
     assert!(tui.screen().contains("waiting after a model error"));
