@@ -225,12 +225,9 @@ fn esc_closes_a_menu(tui: &Tui) {
 /// pi in a terminal, with another interrupt key than Esc.
 fn interrupted_by_control_g() -> Tui {
     let world = Arc::new(World::new(Moment::options()));
-    let bindings = json!({ "app.interrupt": "ctrl+g" });
-    std::fs::write(
-        world.agent_dir().join("keybindings.json"),
-        bindings.to_string(),
-    )
-    .unwrap();
+    let bindings = json!({ "app.interrupt": "ctrl+g" }).to_string();
+    let written = std::fs::write(world.agent_dir().join("keybindings.json"), bindings);
+    assert!(written.is_ok(), "{written:?}");
     let tui = Tui::start_in(world, 120, 40, &[]);
     tui.wait_screen("executor");
     tui
