@@ -280,12 +280,14 @@ fn a_pasted_command_with_line_breaks_sets_the_goal_in_the_terminal() {
 fn enter_sends_a_whole_sub_command_at_once() {
     let tui = Tui::start(stalling());
     tui.wait_screen("executor");
+    tui.submit("/goal why"); // Once it is answered, the words are there to be completed.
+    tui.wait_screen("No goal is set");
     tui.type_text("/goal sta");
-    tui.wait_screen("status");
+    tui.wait_screen("→ status");
     tui.press("Tab");
     tui.wait_screen("/goal status");
     tui.press("Enter");
-    tui.wait_screen("No goal is set");
+    tui.wait_screen("Settings file:");
     tui.submit("/goal help");
     tui.wait_screen("drop the goal");
 }

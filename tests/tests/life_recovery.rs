@@ -435,9 +435,9 @@ fn every_saved_stop_is_shown_with_its_reason_and_can_be_resumed() {
             "audit_failures",
             Some("not_yet_known"),
             None,
-            "brought no approval",
+            "ended without approval",
         ),
-        ("audit_failures", None, None, "brought no approval"),
+        ("audit_failures", None, None, "ended without approval"),
         ("continuation_limit", None, None, "maxContinuations"),
         ("audit_limit", None, Some("It does not rhyme."), "maxAudits"),
         (
