@@ -49,8 +49,10 @@ pub struct Engine {
     pub(crate) audits_ever: u32,
     pub(crate) last_audit: Option<LastAudit>,
     pub(crate) run: Option<Run>,
-    /// When a run was asked for that has not begun yet.
-    pub(crate) starting: Option<Monotonic>,
+    /// The user said something while no run was going: the next is the user's.
+    pub(crate) user_spoke: bool,
+    /// The run that was asked for and whose message has not arrived.
+    pub(crate) starting: Option<Start>,
     /// What wants to start while the host is busy: one slot.
     pub(crate) waiting: Option<Waiting>,
     pub(crate) proposal: Option<OpenProposal>,
@@ -94,6 +96,15 @@ pub(crate) struct Host {
     pub(crate) cwd: String,
 }
 
+/// A run that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Start {
+    /// When.
+    pub(crate) since: Monotonic,
+    /// For which goal.
+    pub(crate) tag: GoalTag,
+}
+
 /// A headless command that waits for the goal to come to rest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Headless {
@@ -121,6 +132,7 @@ impl Engine {
             audits_ever: 0,
             last_audit: None,
             run: None,
+            user_spoke: false,
             starting: None,
             waiting: None,
             proposal: None,
@@ -191,6 +203,7 @@ impl Engine {
             Event::ReportWritten(written) => self.report_written(written, out),
             Event::ToolsChecked { active } => self.tools_checked(active, out),
             Event::RunStarted => self.run_started(),
+            Event::MessageArrived { tag } => self.message_arrived(&tag, out),
             Event::UserMessage => self.user_message(),
             Event::TurnEnded { broken_off } => self.turn_ended(broken_off, out),
             Event::ToolFinished(finished) => self.tool_finished(&finished),
@@ -236,6 +249,7 @@ impl Engine {
                     | Event::Edited { .. }
                     | Event::Chosen { .. }
                     | Event::RunStarted
+                    | Event::MessageArrived { .. }
                     | Event::UserMessage
                     | Event::Interrupt
             )
@@ -391,7 +405,8 @@ impl Engine {
     /// Whether a run was asked for just now, so that the host may not know of it yet.
     pub(crate) fn is_starting(&self) -> bool {
         self.starting
-            .is_some_and(|since| self.clocks.now.since(since) < START_MS)
+            .as_ref()
+            .is_some_and(|start| self.clocks.now.since(start.since) < START_MS)
     }
 
     /// The tag of the goal, if it is pursued.
@@ -408,9 +423,11 @@ impl Engine {
             && self.waiting.is_none()
             && self.audit.is_none();
         if at_rest && let Some(headless) = self.headless.take() {
+            let unsaid = || say::not_approved(self.goal.as_ref(), self.last_audit.as_ref());
+            let reason = headless.reason;
             out.push(Effect::Release {
                 approved: headless.approved,
-                reason: headless.reason,
+                reason: reason.or_else(|| (!headless.approved).then(unsaid)),
                 report: headless.worked,
             });
         }

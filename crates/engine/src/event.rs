@@ -53,6 +53,13 @@ pub enum Event {
     },
     /// The host left rest: the first `agent_start` of a run.
     RunStarted,
+    /// The message of [`crate::Effect::StartRun`] is in the conversation: the run that goes on works
+    /// on its goal, whoever began it. A start and a message of the user may cross, so that a run
+    /// which begins need not be the one that was asked for.
+    MessageArrived {
+        /// The goal it was sent for.
+        tag: GoalTag,
+    },
     /// A message of the user was delivered or queued.
     UserMessage,
     /// A model turn ended. Awaited when it did no work: the answer may end the run.
@@ -191,8 +198,8 @@ pub struct CoreRestart {
     pub full_message_present: bool,
     /// A headless command still waits for the end of the goal.
     pub headless: bool,
-    /// The user stopped what was going on, and nothing has run since: the old core may not have
-    /// heard of it.
+    /// The user stopped what was going on, and the old core has not answered to it: nothing of the
+    /// goal was started since, and it is shown as pursued. A run that goes on is the user's own.
     pub stopped: bool,
 }
 
@@ -378,6 +385,8 @@ pub struct RunSettled {
     pub aborted: bool,
     /// By our own [`crate::Effect::EndRun`].
     pub by_us: bool,
+    /// The message of [`crate::Effect::StartRun`] was given to this run and did not arrive in it.
+    pub start_pending: bool,
     /// Whether the full goal message is still in the context.
     pub full_message_present: bool,
 }

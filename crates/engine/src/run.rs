@@ -18,6 +18,8 @@ use crate::start::{Begin, Waiting};
 pub(crate) struct Run {
     /// The goal and generation it began under; `None` is a run of the user's own.
     pub(crate) tag: Option<GoalTag>,
+    /// The user said something that began it, or that it takes up.
+    users: bool,
     did_work: bool,
     wrote: bool,
     turn_worked: bool,
@@ -87,7 +89,6 @@ impl Engine {
     /// The host left rest.
     pub(crate) fn run_started(&mut self) {
         self.host.running = true;
-        self.starting = None;
         if !self.planted(Canary::BackOffOutlivesRun) {
             self.deadlines.back_off = None;
         }
@@ -96,8 +97,35 @@ impl Engine {
         let others = self
             .waiting
             .is_some_and(|waiting| waiting != Waiting::Audit);
-        self.run = Some(Run::of(self.pursued().filter(|_| !others)));
+        // A start that is outstanding tells by its message which run is its own.
+        let known = !others && self.starting.is_none();
+        self.run = Some(Run {
+            users: std::mem::take(&mut self.user_spoke),
+            ..Run::of(self.pursued().filter(|_| known))
+        });
         self.turn_result = None;
+    }
+
+    /// The start that was asked for has its run.
+    pub(crate) fn message_arrived(&mut self, tag: &GoalTag, out: &mut Vec<Effect>) {
+        self.starting.take_if(|start| start.tag == *tag);
+        self.note_run();
+        if self.pursued().as_ref() != Some(tag) {
+            return self.stale_message_arrived(out);
+        }
+        if !self.run_is_the_goals() {
+            // What the run did for the user counts for nothing, and was not judged for the goal.
+            self.run = Some(Run::of(Some(tag.clone())));
+            self.proposal = None;
+        }
+    }
+
+    /// Stopped or replaced between the request and its arrival. Beside a newer message, or a word of
+    /// the user's, it does no harm; alone it would go on with what was stopped.
+    fn stale_message_arrived(&self, out: &mut Vec<Effect>) {
+        let others = self.run.as_ref().is_some_and(|run| run.users);
+        let newer = self.run_is_the_goals() || self.starting.is_some();
+        out.extend((!others && !newer).then_some(Effect::EndRun));
     }
 
     /// A fact that only a run has: a core that was started in its middle did not see it begin.
@@ -118,6 +146,10 @@ impl Engine {
 
     /// The user said something.
     pub(crate) fn user_message(&mut self) {
+        match &mut self.run {
+            Some(run) => run.users = true,
+            None => self.user_spoke = true,
+        }
         if let Some(goal) = self.goal.as_mut().filter(|goal| goal.is_pursuing()) {
             goal.note_user_message();
         }
@@ -399,7 +431,6 @@ impl Engine {
     /// The host is at rest.
     pub(crate) fn run_settled(&mut self, settled: RunSettled, out: &mut Vec<Effect>) {
         let was_the_goals = self.run_is_the_goals();
-        self.starting = None;
         self.host.running = false;
         self.host.compacting = false;
         self.host.full_message_present = settled.full_message_present;
@@ -408,7 +439,7 @@ impl Engine {
         self.is_no_longer_busy();
         let waits = self.waiting.is_some();
         if settled.aborted && !settled.by_us {
-            if was_the_goals || waits {
+            if was_the_goals || waits || self.is_starting() {
                 self.arm_abort_grace();
             }
         } else if self.deadlines.abort_grace.is_none() && !self.start_waiting(out) {
@@ -418,7 +449,21 @@ impl Engine {
                 && !self.users_audit_is_due();
             if undecided {
                 self.settle_at_rest(&run, out);
+            } else if settled.start_pending {
+                self.start_over(out);
             }
+        }
+    }
+
+    /// The start that was asked for met a run which ended before its message arrived: it lies in the
+    /// host's queue, and begins nothing by itself.
+    fn start_over(&mut self, out: &mut Vec<Effect>) {
+        let pursued = self.pursued();
+        let left = self.starting.take_if(|start| Some(&start.tag) == pursued.as_ref());
+        if left.is_some() {
+            // What lies in the queue goes with it, the full message among it.
+            let message = self.continuation(None, true);
+            self.push_start(message, out);
         }
     }
 

@@ -379,6 +379,16 @@ pub(crate) fn still_resting(goal: &Goal, asker: Asker) -> String {
 }
 
 /// A goal found in a session that was left.
+/// A headless command ends without approval, and nobody said why: the stop was that of a core that
+/// was lost.
+pub(crate) fn not_approved(goal: Option<&Goal>, last_audit: Option<&LastAudit>) -> String {
+    match goal {
+        Some(goal) => stopped(goal, last_audit, Asker::Script)
+            .unwrap_or_else(|| still_resting(goal, Asker::Script)),
+        None => "There is no goal any more, and none was approved. /goal and a text sets one.".to_owned(),
+    }
+}
+
 pub(crate) fn held(goal: &Goal, asker: Asker) -> String {
     format!(
         "This session has a goal on hold: {}\nNothing runs until you say so.\n{}",

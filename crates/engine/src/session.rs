@@ -142,6 +142,10 @@ impl Engine {
         if restart.stopped && !restart.running {
             return self.arm_abort_grace();
         }
+        if restart.stopped {
+            self.run = Some(Run::default()); // Of the user's own, begun after the stop.
+            return self.pause(Stop::plain(PauseReason::Aborted), out);
+        }
         out.push(Effect::Notify(Notice {
             level: Level::Warning,
             text: say::core_restarted(),

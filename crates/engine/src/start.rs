@@ -4,7 +4,7 @@ use goal_state::{Gate, Goal, PauseReason, Stop};
 
 use crate::canary::Canary;
 use crate::effect::{Effect, GoalMessage, Level, Notice};
-use crate::engine::Engine;
+use crate::engine::{Engine, Start};
 use crate::event::{Activity, HostFacts};
 use crate::model::{self, Resolved};
 use crate::say;
@@ -157,8 +157,14 @@ impl Engine {
     /// Asks for a run. At most one is outstanding.
     pub(crate) fn push_start(&mut self, message: Option<GoalMessage>, out: &mut Vec<Effect>) {
         let Some(message) = message else { return };
+        if self.deadlines.abort_grace.is_some() {
+            return; // The user has stopped it; the pause is a moment away.
+        }
         self.deadlines.back_off = None;
-        self.starting = Some(self.clocks.now);
+        self.starting = Some(Start {
+            since: self.clocks.now,
+            tag: message.details.tag.clone(),
+        });
         out.push(Effect::StartRun(message));
     }
 

@@ -36,6 +36,8 @@ interface Pending {
   resolve(effects: EffectWire[] | undefined): void;
   timer: NodeJS.Timeout;
   keepsAlive: boolean;
+  /** Told before the effects of the answer are performed. */
+  answered?: (() => void) | undefined;
 }
 
 /** One process. */
@@ -130,7 +132,7 @@ export class Core {
   }
 
   /** Asks and waits: the effects, already performed; undefined when there is no core or it was lost meanwhile. */
-  ask(event: EventWire, limitMs: number, keepsAlive = true): Promise<EffectWire[] | undefined> {
+  ask(event: EventWire, limitMs: number, keepsAlive = true, answered?: () => void): Promise<EffectWire[] | undefined> {
     const link = this.#link;
     if (!link) return Promise.resolve(undefined);
     const id = this.#nextId++;
@@ -140,7 +142,7 @@ export class Core {
       const late = () => setImmediate(() => link.pending.has(id) && this.#lose(link, "it does not answer"));
       const timer = setTimeout(late, limit);
       if (!keepsAlive) timer.unref();
-      link.pending.set(id, { resolve, timer, keepsAlive });
+      link.pending.set(id, { resolve, timer, keepsAlive, answered });
       this.#write(link, { token: link.token, id, event });
       this.#reference();
     });
@@ -230,8 +232,9 @@ export class Core {
       link.welcomed = true;
     }
     if (!link.welcomed) return;
-    this.#hooks.perform(line.effects);
     const pending = line.id === undefined ? undefined : link.pending.get(line.id);
+    pending?.answered?.();
+    this.#hooks.perform(line.effects);
     if (!pending) return;
     link.pending.delete(line.id as number);
     clearTimeout(pending.timer);

@@ -3,13 +3,15 @@ import type { AgentToolResult, ExtensionAPI, ExtensionContext, SessionManager } 
 import { Auditor, type AuditOrder } from "./auditor.ts";
 import type { Core } from "./core.ts";
 import { type Offer, Offers } from "./offer.ts";
-import { CUSTOM_TYPE, headless, hostFacts, type Session, TOOL_NAMES, toolsActive } from "./session.ts";
+import { busy, CUSTOM_TYPE, fullMessagePresent, headless, hostFacts, type Session, TOOL_NAMES, toolsActive } from "./session.ts";
 import { Screen } from "./ui.ts";
 import { type AuditDetailsWire, type EffectWire, type LevelWire, type MessageWire, TEXTS } from "./wire.ts";
 
 const START_RETRY_MS = 20;
 const USAGE_KIND = "goal_audit";
 const USAGE_NOTE = "audit of a goal";
+/** Effects that write into the session's branch, or work for its goal. */
+const BRANCH_EFFECTS: readonly EffectWire["type"][] = ["save_entry", "start_run", "send_in_run"];
 
 export type ToolResult = AgentToolResult<AuditDetailsWire | undefined>;
 
@@ -37,7 +39,9 @@ export function customMessage(message: MessageWire) {
 /** The result of a call that no core answers. */
 export function withoutCore(why: "core_lost" | "core_missing"): ToolResult {
   const details = { outcome: "failed", why, model: "", checks: [], durationMs: 0, report: "", rung: "none" };
-  return { content: [{ type: "text", text: TEXTS.coreMissing }], details, isError: true };
+  // Where there is no core, no call of ours can do anything, and nobody else ends a run that makes no other.
+  const end = why === "core_missing" ? { terminate: true } : {};
+  return { content: [{ type: "text", text: TEXTS.coreMissing }], details, isError: true, ...end };
 }
 
 export class Effects {
@@ -73,7 +77,7 @@ export class Effects {
       if (!this.#session.alive || !ctx) return;
       try {
         if ((effect.type === "notify" || effect.type === "reply") && effect.level === "info") informed.push(effect.text);
-        else this.#one(effect, ctx);
+        else if (this.#session.moves === 0 || !BRANCH_EFFECTS.includes(effect.type)) this.#one(effect, ctx);
       } catch (error) {
         this.tell("error", `goal-auditor: ${String((effect as EffectWire | null)?.type)} failed: ${String(error)}`);
       }
@@ -128,7 +132,7 @@ export class Effects {
     this.calls.clear();
     this.#auditor?.session.close();
     this.#auditor = undefined;
-    clearTimeout(this.#start);
+    this.#cancelStart();
     this.offers.close();
     return audit;
   }
@@ -160,9 +164,7 @@ export class Effects {
           this.#session.running ? { triggerTurn: true } : { deliverAs: "nextTurn" },
         );
       case "end_run":
-        clearTimeout(this.#start);
-        this.#session.ending = true;
-        return this.abortRun(ctx);
+        return this.#endRun(ctx);
       case "activate_tools":
         if (!toolsActive(this.#pi)) {
           this.#pi.setActiveTools([...new Set([...this.#pi.getActiveTools(), ...TOOL_NAMES])]);
@@ -211,17 +213,42 @@ export class Effects {
     }
   }
 
+  #endRun(ctx: ExtensionContext): void {
+    const heldBack = this.#start !== undefined;
+    this.#cancelStart();
+    this.#session.ending = true;
+    this.abortRun(ctx);
+    // A start that was held back is over before it began; nobody else will say so.
+    if (heldBack && !busy(this.#session, ctx)) {
+      this.#core().send({
+        type: "run_settled", aborted: true, byUs: true, startPending: false,
+        fullMessagePresent: fullMessagePresent(ctx, this.#session),
+      });
+    }
+  }
+
+  #cancelStart(): void {
+    clearTimeout(this.#start);
+    this.#start = undefined;
+  }
+
   /** While a manual compaction ends, pi is not idle yet: a little later, if the goal is still the one pursued. */
   #startRun(message: MessageWire, deferred: boolean): void {
     const { ctx, alive, pursued, running } = this.#session;
     if (!alive || !ctx) return;
     const { goalId, generation } = message.details;
     if (deferred && (pursued?.id !== goalId || pursued.generation !== generation)) return;
-    clearTimeout(this.#start);
+    this.#cancelStart();
+    this.#session.stopped = false;
     if (running || ctx.isIdle()) {
       this.#session.starting = message.details;
       this.#pi.sendMessage(customMessage(message), { triggerTurn: true });
-    } else this.#start = setTimeout(() => this.#guarded(() => this.#startRun(message, true)), START_RETRY_MS);
+    } else this.#start = setTimeout(() => this.#guarded(() => this.#startAgain(message)), START_RETRY_MS);
+  }
+
+  #startAgain(message: MessageWire): void {
+    this.#start = undefined;
+    this.#startRun(message, true);
   }
 
   #finish(effect: Extract<EffectWire, { type: "finish_tool" }>, ctx: ExtensionContext): void {
@@ -239,7 +266,8 @@ export class Effects {
       ...(effect.usage ? { usage: effect.usage } : {}),
       ...(effect.endsRun ? { terminate: true } : {}),
     });
-    if (effect.endsRun && this.#session.batchRan) this.abortRun(ctx);
+    // A message of ours that waits in pi's queue would make one more request.
+    if (effect.endsRun && (this.#session.batchRan || this.#session.starting)) this.abortRun(ctx);
   }
 
   #open(order: AuditOrder, ctx: ExtensionContext): void {
@@ -258,6 +286,9 @@ export class Effects {
   }
 
   #show(effect: Extract<EffectWire, { type: "show_status" }>, ctx: ExtensionContext): void {
+    const { pursued } = this.#session;
+    const same = pursued?.id === effect.pursued?.id && pursued?.generation === effect.pursued?.generation;
+    this.#session.stopped &&= same; // Another goal, or none: the core has heard of the stop.
     this.#session.pursued = effect.pursued;
     this.#session.waiting = effect.waiting;
     this.#core().waiting = effect.waiting;

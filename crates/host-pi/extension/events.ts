@@ -6,7 +6,7 @@ import { getKeybindings } from "@earendil-works/pi-tui";
 import type { Core } from "./core.ts";
 import { customMessage, type Effects } from "./effects.ts";
 import { CUSTOM_TYPE, cut, fullMessagePresent, modelWire, type Session, textOf, TOOL_NAMES, toolsActive } from "./session.ts";
-import { type EffectWire, type OpenCauseWire, TEXTS } from "./wire.ts";
+import { type EffectWire, type MessageDetailsWire, type OpenCauseWire, TEXTS } from "./wire.ts";
 
 const SETTLE_MS = 2_000;
 const COMPACTION_MS = 2_000;
@@ -84,7 +84,6 @@ export function registerEvents(
   pi.on("agent_start", guard(() => {
     if (session.running) return;
     session.running = true;
-    session.stopped = false;
     session.answer = undefined;
     core.send({ type: "run_started" });
   }));
@@ -94,16 +93,24 @@ export function registerEvents(
     session.terminated.clear();
   }));
   pi.on("message_end", guard(({ message }) => {
-    if (message.role === "custom" && message.customType === CUSTOM_TYPE) session.starting = undefined;
+    if (message.role === "custom" && message.customType === CUSTOM_TYPE) arrived(message.details as MessageDetailsWire);
     if (message.role !== "assistant") return;
     const error = message.errorMessage ? cut(message.errorMessage, ERROR_MAX) : null;
     session.answer = { text: textOf(message.content), error, aborted: message.stopReason === "aborted" };
   }));
   pi.on("turn_end", guard(turnEnded));
+
+  /** Whatever run is going works on its goal now. */
+  function arrived({ goalId, generation }: MessageDetailsWire): void {
+    session.starting = undefined;
+    core.send({ type: "message_arrived", tag: { id: goalId, generation } });
+  }
+
   pi.on("agent_before_settle", guard(settling));
   pi.on("agent_settled", guard(({ aborted }, ctx) => {
-    session.stopped = aborted && !session.abortedByUs;
-    core.send({ type: "run_settled", aborted, byUs: session.abortedByUs, fullMessagePresent: present(ctx) });
+    session.stopped ||= aborted && !session.abortedByUs;
+    const startPending = session.starting !== undefined;
+    core.send({ type: "run_settled", aborted, byUs: session.abortedByUs, startPending, fullMessagePresent: present(ctx) });
     session.running = session.abortedByUs = session.ending = false;
     session.starting = undefined;
   }));
@@ -146,6 +153,7 @@ export function registerEvents(
     core.send({ type: "proposal_taken", proposal });
     effects.perform(consequences);
     if (!message) return undefined;
+    session.stopped = false;
     session.answer = undefined;
     const entry = { type: "custom_message" as const, ...customMessage(message) };
     return { entries: [...event.entries, entry], continue: true };

@@ -67,17 +67,25 @@ export default function goalAuditor(pi: ExtensionAPI): void {
   /** The session as it is now: to a core that lives, or to one started because there is something for it to say. */
   function announce(cause: OpenCauseWire): void {
     const event = opened(cause);
-    if (core.live) core.send(event);
+    if (core.live && cause.type === "tree") move(event);
+    else if (core.live) core.send(event);
     else if (event.records.length > 0 || settingsExist()) core.start(event);
+  }
+
+  /** Until the core answers, what it asks for is of the branch that was left. */
+  function move(event: EventWire): void {
+    session.moves += 1;
+    void core.ask(event, COMMAND_MS, true, () => void (session.moves -= 1));
   }
 
   function lost(recentLosses: number): EventWire | undefined {
     const auditLost = effects.letGo();
     const { ctx, pursued } = session;
+    session.moves = 0;
     try {
       const running = ctx !== undefined && busy(session, ctx);
       return opened({
-        type: "core_restart", pursued, recentLosses, auditLost, running, headless: effects.waiter !== undefined,
+        type: "core_restart", pursued, recentLosses, auditLost, running, headless: effects.waiter !== undefined && !session.asking,
         fullMessagePresent: ctx !== undefined && fullMessagePresent(ctx, session), stopped: session.stopped,
       });
     } catch {
@@ -122,9 +130,13 @@ export default function goalAuditor(pi: ExtensionAPI): void {
     goneIsTold = false; // A command is a question: its answer may be told again.
     try {
       if (!core.live) wake();
-      const ask = () => core.ask({ type: "command", text, host: hostFacts(pi, session, ctx) }, COMMAND_MS);
+      // Until it is answered, a core that is started anew knows nothing of it, and lets nobody go for it.
+      session.asking = true;
+      const answered = () => void (session.asking = false);
+      const ask = () => core.ask({ type: "command", text, host: hostFacts(pi, session, ctx) }, COMMAND_MS, true, answered);
       // A command that was not answered did nothing: what it does comes in the line that answers it.
       const answer = (await ask()) ?? (core.live ? await ask() : undefined);
+      session.asking = false;
       if (!answer && session.alive) unanswered(text);
     } catch (error) {
       const reason = `goal-auditor: ${String(error)}`;

@@ -26,8 +26,12 @@ export interface Session {
   starting: MessageDetailsWire | undefined;
   /** The run was aborted by us. */
   abortedByUs: boolean;
-  /** The user stopped what was going on, and nothing has run since. */
+  /** The user stopped what was going on; the core has not answered to it, and nothing of the goal was started since. */
   stopped: boolean;
+  /** The command that was typed and is not answered yet. */
+  asking: boolean;
+  /** Changes of the place in the session's tree that the core has not answered to: what it asks for is of another branch. */
+  moves: number;
   /** The run is being ended: what is left of the batch is blocked. */
   ending: boolean;
   /** Calls of this turn that terminate it. */
@@ -48,7 +52,7 @@ export interface Session {
 export function newSession(): Session {
   return {
     alive: true, ctx: undefined, pursued: null, waiting: false, running: false, starting: undefined, abortedByUs: false,
-    stopped: false, ending: false,
+    stopped: false, asking: false, moves: 0, ending: false,
     terminated: new Set(), batchRan: false, turnWorked: false, turn: 0, compaction: undefined, prompting: false,
     answer: undefined,
   };

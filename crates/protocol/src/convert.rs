@@ -55,6 +55,7 @@ pub fn event(wire: EventWire, config_path: Option<&str>) -> Option<Event> {
         },
         EventWire::ToolsChecked { active } => Event::ToolsChecked { active },
         EventWire::RunStarted => Event::RunStarted,
+        EventWire::MessageArrived { tag } => Event::MessageArrived { tag: tag_of(tag) },
         EventWire::UserMessage => Event::UserMessage,
         EventWire::TurnEnded { broken_off } => Event::TurnEnded { broken_off },
         wire @ EventWire::ToolFinished { .. } => return tool_finished(wire),
@@ -66,10 +67,12 @@ pub fn event(wire: EventWire, config_path: Option<&str>) -> Option<Event> {
         EventWire::RunSettled {
             aborted,
             by_us,
+            start_pending,
             full_message_present,
         } => Event::RunSettled(RunSettled {
             aborted,
             by_us,
+            start_pending,
             full_message_present,
         }),
         EventWire::Interrupt => Event::Interrupt,
@@ -374,7 +377,7 @@ pub(crate) fn open_cause(wire: OpenCauseWire) -> OpenCause {
             headless,
             stopped,
         } => OpenCause::CoreRestart(CoreRestart {
-            pursued: pursued.map(|TagWire { id, generation }| GoalTag { id, generation }),
+            pursued: pursued.map(tag_of),
             recent_losses,
             audit_lost,
             running,
@@ -510,6 +513,10 @@ const fn level_wire(level: Level) -> LevelWire {
         Level::Warning => LevelWire::Warning,
         Level::Error => LevelWire::Error,
     }
+}
+
+pub(crate) fn tag_of(TagWire { id, generation }: TagWire) -> GoalTag {
+    GoalTag { id, generation }
 }
 
 pub(crate) fn tag_wire(tag: GoalTag) -> TagWire {

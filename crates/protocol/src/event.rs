@@ -111,6 +111,11 @@ pub enum EventWire {
     },
     /// The first `agent_start` since the host was at rest.
     RunStarted,
+    /// The message of `start_run` is in the conversation (`message_end` of it).
+    MessageArrived {
+        /// The goal it was sent for.
+        tag: TagWire,
+    },
     /// A message of the user was delivered or queued.
     UserMessage,
     /// `turn_end`. Awaited when no call of the turn did work.
@@ -189,6 +194,9 @@ pub enum EventWire {
         aborted: bool,
         /// We aborted it.
         by_us: bool,
+        /// The message of `start_run` was given to this run and is not in the conversation.
+        #[serde(default)]
+        start_pending: bool,
         /// The full goal message is in the context.
         full_message_present: bool,
     },

@@ -526,7 +526,11 @@ impl Host {
             Effect::StartRun(message) => {
                 self.branch.push(Entry::Message(message.details.clone()));
                 match &mut self.run {
-                    Some(run) => run.driven_by = Some(message.details.tag),
+                    Some(run) => {
+                        let tag = message.details.tag;
+                        run.driven_by = Some(tag.clone());
+                        self.tell(Event::MessageArrived { tag });
+                    }
                     None => self.starting = Some((message.details.tag, false)),
                 }
             }
@@ -628,6 +632,7 @@ impl Host {
         self.tell(Event::RunSettled(RunSettled {
             aborted: run.aborted,
             by_us: run.by_us,
+            start_pending: false,
             full_message_present: true,
         }));
     }
@@ -853,11 +858,12 @@ impl Host {
             self.stopped = false;
             self.tell(Event::RunStarted);
             self.run = Some(Run {
-                driven_by: (!aborted).then_some(tag),
+                driven_by: (!aborted).then(|| tag.clone()),
                 aborted,
                 by_us: aborted,
                 ..Run::default()
             });
+            self.tell(Event::MessageArrived { tag });
         }
     }
 

@@ -273,6 +273,8 @@ pub(crate) struct Rig {
     pub(crate) inspection: Option<Result<Inspection, String>>,
     /// The host is a terminal, from the next session on.
     pub(crate) terminal: bool,
+    /// The start that was asked for and has not arrived.
+    starting: Option<GoalTag>,
     turn: u64,
     call: u64,
 }
@@ -303,6 +305,7 @@ impl Rig {
             })),
             inspection: None,
             terminal: false,
+            starting: None,
             turn: 1,
             call: 0,
         }
@@ -346,6 +349,11 @@ impl Rig {
             self.given.push((clocks, event.clone()));
             self.engine.handle(clocks, event, &mut out);
             events.extend(out.iter().filter_map(|effect| self.drivers_work(effect)));
+            for effect in &out {
+                if let Effect::StartRun(message) = effect {
+                    self.starting = Some(message.details.tag.clone());
+                }
+            }
             all.extend(out);
         }
         Asked(all)
@@ -446,7 +454,24 @@ impl Rig {
     /// pi leaves rest.
     pub(crate) fn run_starts(&mut self) -> Asked {
         self.facts.activity = Activity::Running;
+        let mut asked = self.give(Event::RunStarted);
+        if let Some(tag) = self.starting.take() {
+            asked.0.extend(self.give(Event::MessageArrived { tag }).0);
+        }
+        asked
+    }
+
+    /// pi leaves rest for a message of the user's own, before whatever was asked for reaches it.
+    pub(crate) fn users_run_starts(&mut self) -> Asked {
+        self.facts.activity = Activity::Running;
+        self.give(Event::UserMessage);
         self.give(Event::RunStarted)
+    }
+
+    /// The message of the start that was asked for reaches pi.
+    pub(crate) fn message_arrives(&mut self) -> Asked {
+        let tag = self.starting.take().expect("a start was asked for");
+        self.give(Event::MessageArrived { tag })
     }
 
     /// A goal from the command to its running run.
@@ -542,6 +567,7 @@ impl Rig {
         self.give(Event::RunSettled(RunSettled {
             aborted,
             by_us,
+            start_pending: false,
             full_message_present: true,
         }))
     }

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::wire;
 use crate::convert::{
-    activity, fingerprint_wire, goal_wire, model_info, model_ref, model_wire, open_cause, way_on,
-    way_on_wire,
+    activity, fingerprint_wire, goal_wire, model_info, model_ref, model_wire, open_cause, tag_wire,
+    way_on, way_on_wire,
 };
 use crate::read::restore;
 use crate::{
@@ -212,6 +212,9 @@ pub(super) fn line(event: &Event) -> EventLine {
         Event::SessionLeft => EventWire::SessionLeft,
         Event::ToolsChecked { active } => EventWire::ToolsChecked { active: *active },
         Event::RunStarted => EventWire::RunStarted,
+        Event::MessageArrived { tag } => EventWire::MessageArrived {
+            tag: tag_wire(tag.clone()),
+        },
         Event::UserMessage => EventWire::UserMessage,
         Event::TurnEnded { broken_off } => EventWire::TurnEnded {
             broken_off: *broken_off,

@@ -377,6 +377,9 @@ fn runs() -> BoxedStrategy<Event> {
             Event::Tick,
         ]),
         any::<bool>().prop_map(|broken_off| Event::TurnEnded { broken_off }),
+        (text(), any::<u64>()).prop_map(|(id, generation)| Event::MessageArrived {
+            tag: GoalTag { id, generation },
+        }),
         any::<u64>().prop_map(|proposal| Event::ProposalTaken { proposal }),
         any::<u64>().prop_map(|proposal| Event::ProposalYielded { proposal }),
         (any::<[bool; 4]>(), of(text()), text()).prop_map(|(flags, error, final_text)| {
@@ -395,9 +398,10 @@ fn runs() -> BoxedStrategy<Event> {
             idle: flags[2],
             full_message_present: flags[3],
         })),
-        any::<[bool; 3]>().prop_map(|flags| Event::RunSettled(RunSettled {
+        any::<[bool; 4]>().prop_map(|flags| Event::RunSettled(RunSettled {
             aborted: flags[0],
             by_us: flags[1],
+            start_pending: flags[3],
             full_message_present: flags[2],
         })),
     ]

@@ -40,6 +40,7 @@ pub(super) const fn run_settled(settled: RunSettled) -> EventWire {
     EventWire::RunSettled {
         aborted: settled.aborted,
         by_us: settled.by_us,
+        start_pending: settled.start_pending,
         full_message_present: settled.full_message_present,
     }
 }

@@ -55,6 +55,7 @@ pub(crate) fn events() -> Vec<Value> {
         json!({"type": "chosen", "ticket": 7, "way": "not_now", "host": host}),
         json!({"type": "tools_checked", "active": true}),
         json!({"type": "run_started"}),
+        json!({"type": "message_arrived", "tag": {"id": "g", "generation": 2}}),
         json!({"type": "user_message"}),
         json!({"type": "turn_ended", "brokenOff": false}),
         json!({"type": "tool_finished", "tool": "bash", "isError": false, "ran": true, "aborted": false, "error": null}),
@@ -65,7 +66,7 @@ pub(crate) fn events() -> Vec<Value> {
             "toolsActive": true, "fullMessagePresent": false}),
         json!({"type": "proposal_taken", "proposal": 5}),
         json!({"type": "proposal_yielded", "proposal": 5}),
-        json!({"type": "run_settled", "aborted": true, "byUs": false, "fullMessagePresent": true}),
+        json!({"type": "run_settled", "aborted": true, "byUs": false, "startPending": false, "fullMessagePresent": true}),
         json!({"type": "interrupt"}),
         json!({"type": "compaction_started"}),
         json!({"type": "compaction_ended", "cancelled": false, "runGoesOn": true, "idle": false,
@@ -120,12 +121,13 @@ fn the_samples_leave_no_event_out() {
         EventWire::Edited { .. } => 22,
         EventWire::AuditorClosed { .. } => 23,
         EventWire::Chosen { .. } => 24,
+        EventWire::MessageArrived { .. } => 25,
     };
     let seen: BTreeSet<i32> = events()
         .into_iter()
         .map(|sample| name(&serde_json::from_value(sample).expect("an event")))
         .collect();
-    assert_eq!(seen, (0..=24).collect());
+    assert_eq!(seen, (0..=25).collect());
 }
 
 #[test]
