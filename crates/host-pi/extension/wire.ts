@@ -125,7 +125,11 @@ host: HostWire, } | { "type": "tools_checked",
 /**
  * Both tools are active now.
  */
-active: boolean, } | { "type": "run_started" } | { "type": "user_message" } | { "type": "turn_ended", 
+active: boolean, } | { "type": "run_started" } | { "type": "message_arrived", 
+/**
+ * The goal it was sent for.
+ */
+tag: TagWire, } | { "type": "user_message" } | { "type": "turn_ended", 
 /**
  * The abort signal is set, or the model's answer is an error.
  */
@@ -218,6 +222,10 @@ aborted: boolean,
  * We aborted it.
  */
 byUs: boolean, 
+/**
+ * The message of `start_run` was given to this run and is not in the conversation.
+ */
+startPending: boolean, 
 /**
  * The full goal message is in the context.
  */

@@ -38,11 +38,10 @@ fn opened() -> Value {
 fn pursuing(mut shim: Shim) -> Shim {
     shim.ask(opened());
     let effects = shim.ask(command("the objective"));
-    assert!(
-        effects.iter().any(|effect| effect["type"] == "start_run"),
-        "{effects:?}"
-    );
+    let details = &effect(&effects, "start_run")["message"]["details"];
+    let tag = json!({"id": details["goalId"], "generation": details["generation"]});
     shim.tell(json!({"type": "run_started"}));
+    shim.tell(json!({"type": "message_arrived", "tag": tag}));
     shim
 }
 
