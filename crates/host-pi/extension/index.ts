@@ -96,6 +96,7 @@ export default function goalAuditor(pi: ExtensionAPI): void {
   /** No core: whoever waits is told, the user otherwise, and once. */
   function gone(problem: string): void {
     const text = goneText(problem);
+    if (session.pursued && session.alive && session.ctx) effects.abortRun(session.ctx); // No goal is worked on without a core.
     effects.blank();
     if (!effects.release({ approved: false, reason: text }) && !goneIsTold) effects.tell("error", text);
     goneIsTold = true;

@@ -68,7 +68,6 @@ impl RunBook {
         let seq = details.seq;
         self.expected = Some((details.tag.clone(), seq));
         let edited = self.last_tag.as_ref().is_some_and(|tag| *tag != details.tag);
-        let audited = std::mem::take(&mut self.audited_by_user);
         let worked = std::mem::take(&mut self.worked);
         let errored = std::mem::take(&mut self.errored);
         self.idle_turns = 0;
@@ -85,7 +84,7 @@ impl RunBook {
             return;
         }
         self.continuations += 1;
-        if audited {
+        if std::mem::take(&mut self.audited_by_user) {
             return; // The run before was not judged: it made room for the user's audit.
         }
         if errored {

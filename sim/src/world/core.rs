@@ -371,6 +371,9 @@ impl World {
         if losses >= LOSSES_MAX {
             self.core.gone = true;
             self.mark(Mark::CoreGone);
+            if self.shim.pursued.is_some() {
+                self.abort_run_as_ours(); // No goal is worked on without a core.
+            }
             self.blank();
             if self.plan.headless {
                 self.phase = super::Phase::Over; // It returns, and says that the core is gone.

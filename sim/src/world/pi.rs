@@ -624,7 +624,7 @@ impl World {
     /// The next request, or the end of the run.
     fn go_on(&mut self) {
         let calls = self.pi.results > self.pi.terminated;
-        let waiting = self.pi.queued > 0 || !self.pi.steered.is_empty();
+        let waiting = self.has_pending_messages();
         let retried = self.pi.error.take().is_some() && self.pi.overflowed;
         if self.pi.aborted {
             self.settled();
@@ -675,8 +675,13 @@ impl World {
 
     // The settle boundary
 
+    /// Somebody's message waits in pi's queue.
+    fn has_pending_messages(&self) -> bool {
+        self.pi.queued > 0 || !self.pi.steered.is_empty()
+    }
+
     fn boundary(&mut self) {
-        if self.pi.queued > 0 {
+        if self.has_pending_messages() {
             return self.request();
         }
         if !self.core.is_alive() {
@@ -703,7 +708,7 @@ impl World {
             return self.run_is_over();
         };
         let number = proposal.number;
-        if self.shim.aborted_by_us || self.pi.queued > 0 {
+        if self.shim.aborted_by_us || self.has_pending_messages() {
             self.mark(Mark::ProposalYielded);
             self.tell(Event::ProposalYielded { proposal: number });
             return self.run_is_over();
@@ -731,7 +736,7 @@ impl World {
 
     /// Nothing continues the run: a message that waits does, or pi comes to rest.
     fn run_is_over(&mut self) {
-        if self.pi.queued > 0 && !self.pi.aborted {
+        if self.has_pending_messages() && !self.pi.aborted {
             self.request();
         } else {
             self.settled();
@@ -760,11 +765,6 @@ impl World {
         self.pi.aborted = false;
         self.pi.error = None;
         self.pi.provider_aborted = false;
-        // Messages of ours that came too late for the run start the next.
-        if !self.pi.steered.is_empty() && !aborted {
-            let message = self.pi.steered.remove(0);
-            self.prepare_run(Some(message));
-        }
     }
 
     // Aborts
