@@ -75,6 +75,8 @@ pub struct Counts {
     pub false_completions: u64,
     /// Disapprovals of work that was done.
     pub false_refusals: u64,
+    /// Runs whose first claim was false.
+    pub self_graded_falsely: u64,
     /// The digests of all runs, in no order.
     pub digest: u64,
 }
@@ -91,6 +93,7 @@ impl Counts {
             completions: u64::from(outcome.completions),
             false_completions: u64::from(outcome.false_completions),
             false_refusals: u64::from(outcome.false_refusals),
+            self_graded_falsely: u64::from(outcome.self_graded_falsely),
             digest: outcome.digest,
         });
     }
@@ -105,6 +108,7 @@ impl Counts {
         self.completions += other.completions;
         self.false_completions += other.false_completions;
         self.false_refusals += other.false_refusals;
+        self.self_graded_falsely += other.self_graded_falsely;
         self.digest = self.digest.wrapping_add(other.digest);
     }
 }
@@ -167,7 +171,7 @@ fn work(
         }
         let Ok(mut sum) = whole.lock() else { return };
         sum.add(tally);
-        let enough = sum.failures.len() >= FAILURES_MAX;
+        let enough = sum.failures.len() >= FAILURES_MAX && !campaign.options.keep_going;
         if !watch(sum.counts.runs) || enough {
             over.store(true, Ordering::Relaxed);
         }

@@ -143,7 +143,10 @@ impl World {
     /// Before the engine takes an event: what the checkers must know of it.
     pub(crate) fn check_before(&mut self, event: &Event) {
         let now = self.now();
-        if matches!(event, Event::Command(_) | Event::Edited { .. } | Event::Confirmed { .. }) {
+        if matches!(
+            event,
+            Event::Command(_) | Event::Edited { .. } | Event::Confirmed { .. }
+        ) {
             self.checks_mut().runs.muddied = true;
         }
         if let Some(book) = &mut self.checks_mut().audit {
@@ -152,7 +155,12 @@ impl World {
     }
 
     /// After it.
-    pub(crate) fn check_after(&mut self, event: &Event, before: Option<&Goal>, out: &[goal_engine::Effect]) {
+    pub(crate) fn check_after(
+        &mut self,
+        event: &Event,
+        before: Option<&Goal>,
+        out: &[goal_engine::Effect],
+    ) {
         self.check_verdict(event, before, out);
         self.check_stop(event, before, out);
         self.check_shown(out);

@@ -11,10 +11,13 @@
 //!
 //! Only [`server`] knows sockets, tokio and the passing of time; everything else here is plain data.
 
-pub mod goal_event;
 pub mod campaign;
 pub(crate) mod check;
 pub mod entropy;
+pub mod explore;
+pub mod fixture;
+pub mod gate;
+pub mod goal_event;
 pub mod marks;
 pub mod models;
 pub mod plan;
@@ -24,6 +27,7 @@ pub mod scenario;
 pub mod script;
 pub mod seen;
 pub mod server;
+pub mod shrink;
 pub mod workspace;
 
 pub use goal_event::GoalEvent;
@@ -35,6 +39,6 @@ pub use reply::{Drip, End, Hold, Reply, ToolCall, Usage};
 pub use request::{Message, Request};
 pub use scenario::{Observed, Scenario, ScenarioError};
 pub use script::{AUDITOR, EXECUTOR, Script, Steps};
-pub use world::{Options, Outcome, run};
 pub use server::{Exchange, Fate, ModelServer, WaitError};
 pub use workspace::Workspace;
+pub use world::{Options, Outcome, run};

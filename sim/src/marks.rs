@@ -113,6 +113,9 @@ impl Marks {
 
     /// Those that were not met.
     pub fn missing(self) -> impl Iterator<Item = Mark> {
-        Mark::ALL.iter().copied().filter(move |mark| !self.has(*mark))
+        Mark::ALL
+            .iter()
+            .copied()
+            .filter(move |mark| !self.has(*mark))
     }
 }

@@ -258,7 +258,7 @@ impl Plan {
 }
 
 /// The defaults of the product, with what the simulated host needs to be found.
-fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     Settings {
         provider: None,
         model: None,

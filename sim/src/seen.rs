@@ -84,7 +84,10 @@ pub fn state_name(state: usize) -> String {
     let stage = state % STAGE_NAMES.len();
     let rest = state / STAGE_NAMES.len();
     let (phase, waits) = (rest / WAITS.len(), rest % WAITS.len());
-    format!("{} / {} / {}", PHASES[phase], WAITS[waits], STAGE_NAMES[stage])
+    format!(
+        "{} / {} / {}",
+        PHASES[phase], WAITS[waits], STAGE_NAMES[stage]
+    )
 }
 
 /// States with the events that met them.
@@ -125,7 +128,10 @@ impl Seen {
     /// The number of states.
     #[must_use]
     pub fn states(&self) -> usize {
-        self.pairs().map(|(state, _)| state).collect::<BTreeSet<_>>().len()
+        self.pairs()
+            .map(|(state, _)| state)
+            .collect::<BTreeSet<_>>()
+            .len()
     }
 }
 

@@ -15,6 +15,8 @@ pub(crate) mod session;
 mod shim;
 mod user;
 
+pub(crate) use user::host_model;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -65,6 +67,9 @@ pub struct Outcome {
     pub completions: u32,
     /// Disapprovals of work that was done.
     pub false_refusals: u32,
+    /// The first claim of the executor, if it made one, was false: what a loop without an auditor
+    /// would have believed.
+    pub self_graded_falsely: bool,
     /// The lines of the run, if they were asked for.
     pub trace: Option<Trace>,
 }
@@ -74,6 +79,10 @@ pub struct Outcome {
 pub struct Options {
     /// Keep every line.
     pub trace: bool,
+    /// Every audit is made by such an auditor, in the plan of [`crate::gate`].
+    pub auditor: Option<crate::models::AuditorKind>,
+    /// A broken promise does not end the run: for tables that count what comes of it.
+    pub keep_going: bool,
     /// Plant this defect.
     #[cfg(feature = "canary")]
     pub canary: Option<goal_engine::Canary>,
@@ -83,7 +92,10 @@ pub struct Options {
 #[must_use]
 pub fn run(source: &Source, profile: Profile, options: &Options) -> Outcome {
     let mut entropy = Entropy::new(source);
-    let plan = Plan::draw(profile, &mut entropy);
+    let mut plan = Plan::draw(profile, &mut entropy);
+    if let Some(auditor) = options.auditor {
+        crate::gate::plan(&mut plan, auditor);
+    }
     let mut world = World::new(entropy, plan, options);
     world.live();
     world.outcome()
@@ -168,6 +180,9 @@ pub(crate) struct World {
     phase: Phase,
     trace: Option<Trace>,
     digest: u64,
+    keep_going: bool,
+    /// Runs in which the first claim came before the work was done.
+    self_graded: Option<bool>,
     #[cfg(feature = "canary")]
     canary: Option<goal_engine::Canary>,
 }
@@ -209,6 +224,8 @@ impl World {
             phase: Phase::Trouble,
             trace: options.trace.then(Trace::default),
             digest: 0xcbf2_9ce4_8422_2325,
+            keep_going: options.keep_going,
+            self_graded: None,
             entropy,
             plan,
             now: 1_000,
@@ -226,7 +243,7 @@ impl World {
 
     /// From the first command to the last word.
     fn live(&mut self) {
-        while self.phase != Phase::Over && self.checks.failure.is_none() {
+        while self.phase != Phase::Over && (self.keep_going || self.checks.failure.is_none()) {
             match self.queue.pop() {
                 Some(Reverse(due)) => self.step(due),
                 None => self.quiet(),
@@ -242,6 +259,7 @@ impl World {
         self.now = due.at;
         self.happenings += 1;
         if self.happenings > HAPPENINGS_MAX {
+            self.phase = Phase::Over;
             return self.fail("L1", "the run never comes to an end");
         }
         match due.what {
@@ -318,7 +336,9 @@ impl World {
 
     /// An auditor fell silent, and the user had switched the limits off.
     fn waits_without_limit(&self) -> bool {
-        let unlimited = self.goal().is_some_and(|goal| goal.gate().timeout_ms.is_none());
+        let unlimited = self
+            .goal()
+            .is_some_and(|goal| goal.gate().timeout_ms.is_none());
         self.auditor.is_some() && unlimited
     }
 
@@ -359,7 +379,10 @@ impl World {
     }
 
     fn goal(&self) -> Option<&Goal> {
-        self.core.engine.as_ref().and_then(goal_engine::Engine::goal)
+        self.core
+            .engine
+            .as_ref()
+            .and_then(goal_engine::Engine::goal)
     }
 
     fn session(&self) -> &Session {
@@ -419,6 +442,7 @@ impl World {
             false_completions: self.false_completions,
             completions: self.completions,
             false_refusals: self.false_refusals,
+            self_graded_falsely: self.self_graded == Some(false),
             trace: self.trace,
         }
     }

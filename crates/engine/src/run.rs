@@ -459,7 +459,9 @@ impl Engine {
     /// host's queue, and begins nothing by itself.
     fn start_over(&mut self, out: &mut Vec<Effect>) {
         let pursued = self.pursued();
-        let left = self.starting.take_if(|start| Some(&start.tag) == pursued.as_ref());
+        let left = self
+            .starting
+            .take_if(|start| Some(&start.tag) == pursued.as_ref());
         if left.is_some() {
             // What lies in the queue goes with it, the full message among it.
             let message = self.continuation(None, true);

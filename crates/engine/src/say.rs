@@ -385,7 +385,8 @@ pub(crate) fn not_approved(goal: Option<&Goal>, last_audit: Option<&LastAudit>) 
     match goal {
         Some(goal) => stopped(goal, last_audit, Asker::Script)
             .unwrap_or_else(|| still_resting(goal, Asker::Script)),
-        None => "There is no goal any more, and none was approved. /goal and a text sets one.".to_owned(),
+        None => "There is no goal any more, and none was approved. /goal and a text sets one."
+            .to_owned(),
     }
 }
 

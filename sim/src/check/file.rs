@@ -9,7 +9,11 @@ use crate::world::session::{Session, What};
 const PREDECESSOR: &str = "g-predecessor";
 
 /// What the branch that ends at `leaf` must give, against what was read from it.
-pub(crate) fn compare(session: &Session, leaf: Option<usize>, read: &Recovered) -> Option<&'static str> {
+pub(crate) fn compare(
+    session: &Session,
+    leaf: Option<usize>,
+    read: &Recovered,
+) -> Option<&'static str> {
     let mut approved = Vec::new();
     let mut audits = 0;
     let mut newest = None;
@@ -26,7 +30,9 @@ pub(crate) fn compare(session: &Session, leaf: Option<usize>, read: &Recovered) 
                 return match (&**saved, &read.goal) {
                     (SavedGoal::Gone { .. }, None) => None,
                     (SavedGoal::Gone { .. }, Some(_)) => Some("a goal that is gone is read back"),
-                    (SavedGoal::Present { goal, .. }, None) if approved.contains(&goal.tag()) => None,
+                    (SavedGoal::Present { goal, .. }, None) if approved.contains(&goal.tag()) => {
+                        None
+                    }
                     (SavedGoal::Present { .. }, None) => Some("a saved goal is lost"),
                     (SavedGoal::Present { goal, .. }, Some(read)) => {
                         let totals = newest
@@ -39,7 +45,11 @@ pub(crate) fn compare(session: &Session, leaf: Option<usize>, read: &Recovered) 
                     }
                 };
             }
-            What::User | What::Assistant { .. } | What::Answered | What::Compaction | What::Foreign(_) => {}
+            What::User
+            | What::Assistant { .. }
+            | What::Answered
+            | What::Compaction
+            | What::Foreign(_) => {}
         }
     }
     read.goal.as_ref().map(|_| "a goal is read from nothing")

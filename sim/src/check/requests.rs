@@ -1,6 +1,14 @@
 //! S2 to S5: requests, caps and calls, counted on the host's side.
 
-use goal_engine::{AuditOutcome, Effect, Ended, Goal, GoalMessage, GoalTag, MessageDetails, Phase, SavedGoal, ToolAnswer};
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a checker names what it watches, and lets the rest pass"
+)]
+
+use goal_engine::{
+    AuditOutcome, Effect, Ended, Goal, GoalMessage, GoalTag, MessageDetails, Phase, SavedGoal,
+    ToolAnswer,
+};
 
 use crate::check::is_not_newer;
 use crate::marks::Mark;
@@ -67,7 +75,10 @@ impl RunBook {
     pub(super) fn segment_begins(&mut self, details: &MessageDetails) {
         let seq = details.seq;
         self.expected = Some((details.tag.clone(), seq));
-        let edited = self.last_tag.as_ref().is_some_and(|tag| *tag != details.tag);
+        let edited = self
+            .last_tag
+            .as_ref()
+            .is_some_and(|tag| *tag != details.tag);
         let worked = std::mem::take(&mut self.worked);
         let errored = std::mem::take(&mut self.errored);
         self.idle_turns = 0;
@@ -102,16 +113,29 @@ impl RunBook {
 impl World {
     /// A message of ours is about to be sent to the model.
     pub(crate) fn check_message(&mut self, message: &GoalMessage) {
-        self.check_text(&message.text, "S8", "a message to the executor holds raw text of others");
+        self.check_text(
+            &message.text,
+            "S8",
+            "a message to the executor holds raw text of others",
+        );
         self.check_prefix(message);
         let details = &message.details;
         let fresh = details.seq == 0 && details.full;
-        let known = self.checks_mut().runs.last_tag.as_ref().map(|tag| tag.id.clone());
+        let known = self
+            .checks_mut()
+            .runs
+            .last_tag
+            .as_ref()
+            .map(|tag| tag.id.clone());
         if fresh && known.as_ref() != Some(&details.tag.id) {
             self.work_begins();
         }
         let this = Some((details.tag.clone(), details.seq));
-        let begins = self.checks_mut().runs.expected.take_if(|begun| Some(&*begun) == this.as_ref());
+        let begins = self
+            .checks_mut()
+            .runs
+            .expected
+            .take_if(|begun| Some(&*begun) == this.as_ref());
         if begins.is_none() {
             return; // It was asked for in another life of the run, or repeats what is known.
         }
@@ -152,13 +176,23 @@ impl World {
             return self.broken("S4", "too many requests without work");
         }
         let Drive::Goal(tag) = &drive else { return };
-        let pursued = self.goal_now().is_some_and(|goal| goal.is_pursuing() && goal.is(tag));
+        let pursued = self
+            .goal_now()
+            .is_some_and(|goal| goal.is_pursuing() && goal.is(tag));
         let runs = &self.checks_mut().runs;
-        let broken = if runs.stopped.as_ref().is_some_and(|stop| is_not_newer(tag, stop)) {
+        let broken = if runs
+            .stopped
+            .as_ref()
+            .is_some_and(|stop| is_not_newer(tag, stop))
+        {
             Some(("S3", "a request for a goal that stopped"))
         } else if runs.aborted.as_ref() == Some(tag) {
             Some(("S3", "a request after the user's abort"))
-        } else if runs.interrupted.as_ref().is_some_and(|(stop, at)| stop == tag && now > at + CROSSING_MS) {
+        } else if runs
+            .interrupted
+            .as_ref()
+            .is_some_and(|(stop, at)| stop == tag && now > at + CROSSING_MS)
+        {
             Some(("S3", "a request after the user's interrupt"))
         } else if pursued && runs.idle_turns >= IDLE_TURNS_MAX {
             Some(("S4", "a request after too many turns without work"))
@@ -238,9 +272,9 @@ impl World {
                 let empty = runs.empty + u32::from(!runs.worked);
                 empty < gate.max_empty_continuations && runs.idle_turns < IDLE_TURNS_MAX
             }
-            Why::ContinuationLimit => {
-                gate.max_continuations.is_none_or(|limit| runs.continuations < limit)
-            }
+            Why::ContinuationLimit => gate
+                .max_continuations
+                .is_none_or(|limit| runs.continuations < limit),
             _ => false,
         };
         if early {
@@ -273,7 +307,11 @@ impl World {
     pub(crate) fn check_result(&mut self, answer: &ToolAnswer) {
         let waits = self.call_now() == Some(answer.call_id.as_str());
         if !waits {
-            self.broken_with("S5", "a call got a second result, or was never made", answer.call_id.clone());
+            self.broken_with(
+                "S5",
+                "a call got a second result, or was never made",
+                answer.call_id.clone(),
+            );
         }
         self.checks_mut().runs.waiting = None;
         self.check_text(&answer.text, "S8", "a tool result holds raw text of others");

@@ -1,5 +1,10 @@
 //! S8 and S10: what is put before models and people.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a checker names what it watches, and lets the rest pass"
+)]
+
 use goal_engine::{Effect, GoalMessage, OpenAuditor};
 
 use crate::models::INJECTION_WORD;
@@ -56,7 +61,8 @@ impl World {
     /// A message adds to what was sent, as little as is needed.
     pub(super) fn check_prefix(&mut self, message: &GoalMessage) {
         let details = &message.details;
-        let again = details.full && !self.checks_mut().is_muddied() && self.full_is_sent(&details.tag);
+        let again =
+            details.full && !self.checks_mut().is_muddied() && self.full_is_sent(&details.tag);
         if again {
             self.broken("S10", "the full message is sent although it is there");
         } else if !details.full && message.text.len() > MARKER_MAX_BYTES {

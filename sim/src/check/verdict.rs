@@ -1,5 +1,10 @@
 //! S1, S2, S4 and S6 of an audit: what the engine was told, against what it concludes.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a checker names what it watches, and lets the rest pass"
+)]
+
 use goal_engine::{
     AuditOutcome, AuditRecord, AuditorEvent, Deadline, Effect, Ended, Event, FailureKind, Goal,
     GoalTag, OpenAuditor, SavedGoal, StopKind,
@@ -87,7 +92,9 @@ impl AuditBook {
         let Some((says, stop, at)) = self.last else {
             return Some("approved without an answer of the auditor");
         };
-        let late = self.timeout_ms.is_some_and(|limit| at - self.opened_at > limit);
+        let late = self
+            .timeout_ms
+            .is_some_and(|limit| at - self.opened_at > limit);
         match () {
             () if says != Label::Approve => Some("approved by an answer that is no approval"),
             () if stop != StopKind::Stop => Some("approved by an answer that did not end"),
@@ -103,11 +110,16 @@ impl AuditBook {
 impl World {
     pub(super) fn check_verdict(&mut self, event: &Event, before: Option<&Goal>, out: &[Effect]) {
         if matches!(event, Event::Edited { text: Some(_), .. })
-            && out.iter().any(|effect| matches!(effect, Effect::SaveGoal(_)))
+            && out
+                .iter()
+                .any(|effect| matches!(effect, Effect::SaveGoal(_)))
         {
             self.meet(Mark::Edited);
         }
-        if out.iter().any(|effect| matches!(effect, Effect::PrepareAudit(_))) {
+        if out
+            .iter()
+            .any(|effect| matches!(effect, Effect::PrepareAudit(_)))
+        {
             self.checks_mut().inspected_changed = false;
             if !matches!(event, Event::ToolInvoked(_)) {
                 self.checks_mut().book_users_audit();
@@ -135,7 +147,12 @@ impl World {
 
     fn audit_opens(&mut self, open: &OpenAuditor) {
         let now = self.now();
-        if self.checks_mut().audit.as_ref().is_some_and(|book| book.open) {
+        if self
+            .checks_mut()
+            .audit
+            .as_ref()
+            .is_some_and(|book| book.open)
+        {
             return self.broken("S2", "a second audit was opened");
         }
         let Some(goal) = self.goal_now().cloned() else {
@@ -235,7 +252,11 @@ impl World {
         let next = out
             .iter()
             .any(|effect| matches!(effect, Effect::PrepareAudit(_) | Effect::OpenAuditor(_)));
-        let open = self.checks_mut().audit.as_ref().is_some_and(|book| book.open);
+        let open = self
+            .checks_mut()
+            .audit
+            .as_ref()
+            .is_some_and(|book| book.open);
         let deadline = self.deadline_now();
         let left = matches!(
             deadline,

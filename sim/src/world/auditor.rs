@@ -59,7 +59,11 @@ impl World {
     }
 
     pub(super) fn prompt_auditor(&mut self, audit: u64) {
-        if self.auditor.as_ref().is_some_and(|open| open.audit == audit) {
+        if self
+            .auditor
+            .as_ref()
+            .is_some_and(|open| open.audit == audit)
+        {
             self.mark(Mark::AuditorReminded);
             self.prompted();
         }
@@ -75,7 +79,9 @@ impl World {
     fn prompted(&mut self) {
         let done = self.open == 0;
         let healed = self.is_healed();
-        let Some(open) = &mut self.auditor else { return };
+        let Some(open) = &mut self.auditor else {
+            return;
+        };
         let moves = auditor(open.kind, done, open.prompts, &mut self.entropy);
         open.moves = moves.into();
         if healed {
@@ -110,7 +116,9 @@ impl World {
         if life != self.auditor_life {
             return;
         }
-        let Some(open) = &mut self.auditor else { return };
+        let Some(open) = &mut self.auditor else {
+            return;
+        };
         if open.kind == AuditorKind::Closed {
             return self.auditor_cannot_open();
         }
@@ -191,7 +199,9 @@ impl World {
     }
 
     fn tool_starts(&mut self) {
-        let Some(open) = &mut self.auditor else { return };
+        let Some(open) = &mut self.auditor else {
+            return;
+        };
         open.calls += 1;
         let event = AuditorEvent::ToolStarted {
             call_id: open.calls.to_string(),
@@ -221,7 +231,9 @@ impl World {
     }
 
     fn auditor_retries(&mut self, error: &'static str, retries: u8) {
-        let Some(open) = &mut self.auditor else { return };
+        let Some(open) = &mut self.auditor else {
+            return;
+        };
         if std::mem::take(&mut open.waits) {
             open.retrying = Some((error, retries - 1));
             self.report(AuditorEvent::RetryEnded);

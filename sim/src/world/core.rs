@@ -143,7 +143,7 @@ impl World {
         let mut events = VecDeque::from([event]);
         while let Some(event) = events.pop_front() {
             let mut out = Vec::new();
-            self.hand_over(event, &mut out);
+            self.hand_over(&event, &mut out);
             for effect in &out {
                 events.extend(self.drivers_work(effect));
             }
@@ -160,15 +160,15 @@ impl World {
         self.at(delay, Happening::ShimTakes(life));
     }
 
-    fn hand_over(&mut self, event: Event, out: &mut Vec<Effect>) {
+    fn hand_over(&mut self, event: &Event, out: &mut Vec<Effect>) {
         let clocks = self.clocks();
-        self.check_before(&event);
+        self.check_before(event);
         let Some(mut engine) = self.core.engine.take() else {
             return;
         };
         let before = engine.goal().cloned();
         let state = self.seen.state(&engine, self.pi.stage.name());
-        let kind = crate::seen::kind(&event);
+        let kind = crate::seen::kind(event);
         if self.trace.is_some() {
             let line = format!("core takes {event:?}");
             self.note(|| line);
@@ -184,7 +184,7 @@ impl World {
                 self.note(|| line);
             }
         }
-        self.check_after(&event, before.as_ref(), out);
+        self.check_after(event, before.as_ref(), out);
     }
 
     fn digest_of(&mut self, kind: usize, out: &[Effect]) {
@@ -227,6 +227,10 @@ impl World {
     }
 
     /// What the driver does by itself: looking at workspaces, writing reports.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the rest is the shim's work"
+    )]
     fn drivers_work(&mut self, effect: &Effect) -> Option<Event> {
         match effect {
             Effect::PrepareAudit(prepare) => {
@@ -251,7 +255,11 @@ impl World {
     }
 
     fn look(&mut self, event: Event) {
-        let ms = if self.is_healed() { 5 } else { self.entropy.ms(11) };
+        let ms = if self.is_healed() {
+            5
+        } else {
+            self.entropy.ms(11)
+        };
         let life = self.core.life;
         if self.rate(|rates| rates.blind / 4) {
             return; // A file system that never answers; the engine's own limit ends the wait.

@@ -317,7 +317,9 @@ impl World {
     fn drive_by(&mut self, drive: Drive) {
         match (&drive, &self.pi.drive) {
             (Drive::User, _) => self.checks.user_spoke(),
-            (Drive::Goal(tag), Drive::Goal(now)) if crate::check::is_not_newer(tag, now) && tag != now => {
+            (Drive::Goal(tag), Drive::Goal(now))
+                if crate::check::is_not_newer(tag, now) && tag != now =>
+            {
                 return; // An older message that lay in pi's queue: the newer one counts.
             }
             (Drive::Goal(tag), now) => {
@@ -519,6 +521,9 @@ impl World {
         let call_id = format!("call-{}", self.pi.calls);
         self.pi.call = Some(call_id.clone());
         self.shim.claims = tool == GoalTool::UpdateGoal;
+        if self.shim.claims {
+            self.self_graded.get_or_insert(self.open == 0);
+        }
         self.enter(Stage::CallingOurs);
         if !self.core.is_alive() && !self.core.gone {
             self.wake();
@@ -687,7 +692,8 @@ impl World {
         if !self.core.is_alive() {
             return self.settled();
         }
-        self.checks.boundary(self.pi.error.is_some() || self.pi.provider_aborted);
+        self.checks
+            .boundary(self.pi.error.is_some() || self.pi.provider_aborted);
         let settling = Settling {
             failed: self.pi.error.is_some() || self.pi.provider_aborted,
             provider_aborted: self.pi.provider_aborted,
@@ -803,9 +809,7 @@ impl World {
                     self.ask(Event::ToolCancelled { call_id }, Ask::Nothing);
                 }
             }
-            Stage::CompactingFirst
-            | Stage::CompactingBetween
-            | Stage::CompactingAfter { .. } => {
+            Stage::CompactingFirst | Stage::CompactingBetween | Stage::CompactingAfter { .. } => {
                 let ended = self.compaction_ended(!by_us, false);
                 self.tell(Event::CompactionEnded(ended));
                 self.settled();

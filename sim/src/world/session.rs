@@ -74,7 +74,9 @@ impl Session {
                 session.newer = true;
                 Foreign::Ours(json!({ "v": 99, "kind": "goal", "goal": {} }))
             }
-            Before::Garbage => Foreign::Ours(json!({ "v": 1, "kind": "goal", "goal": { "id": 7 } })),
+            Before::Garbage => {
+                Foreign::Ours(json!({ "v": 1, "kind": "goal", "goal": { "id": 7 } }))
+            }
         };
         session.push(What::User);
         session.push(What::Foreign(foreign));
@@ -131,7 +133,9 @@ impl Session {
     /// The full message of this goal is in the context.
     pub(crate) fn holds_full(&self, tag: Option<&GoalTag>) -> bool {
         let Some(tag) = tag else { return false };
-        self.context.iter().any(|sent| sent.full.as_ref() == Some(tag))
+        self.context
+            .iter()
+            .any(|sent| sent.full.as_ref() == Some(tag))
     }
 
     /// What the product reads from the branch that ends at `leaf`.
@@ -178,6 +182,10 @@ fn context_of<'a>(branch: impl Iterator<Item = &'a Entry>) -> Vec<Sent> {
 }
 
 /// An entry as the shim hands it to the core: through the formats that are saved.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "only what was just made can come back"
+)]
 fn record(entry: &Entry) -> Option<RecordWire> {
     let effect = match &entry.what {
         What::Goal(saved) => Effect::SaveGoal((**saved).clone()),

@@ -106,7 +106,9 @@ impl World {
             }
             Effect::Confirm { ticket, .. } => self.user_is_asked(Dialog::Confirm { ticket }),
             Effect::Edit { ticket, .. } => self.user_is_asked(Dialog::Edit { ticket }),
-            Effect::Offer { ticket, options, .. } => self.user_is_offered(ticket, &options),
+            Effect::Offer {
+                ticket, options, ..
+            } => self.user_is_offered(ticket, &options),
             Effect::Withdraw { ticket } => self.offer_is_withdrawn(ticket),
             Effect::Release {
                 approved, reason, ..

@@ -110,7 +110,11 @@ impl World {
             Act::LoseCore => self.lose_core(),
             Act::Crash => self.crash(),
             Act::Model => {
-                let model = if self.draw(4) == 3 { None } else { host_model() };
+                let model = if self.draw(4) == 3 {
+                    None
+                } else {
+                    host_model()
+                };
                 self.tell(Event::ModelSelected { model });
             }
             Act::Tools => self.pi.tools_active = !self.pi.tools_active,

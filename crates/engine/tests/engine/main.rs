@@ -11,6 +11,7 @@ mod back_off;
 mod canaries;
 mod commands;
 mod compaction;
+mod crossing;
 mod in_run;
 mod offers;
 mod random;

@@ -1,0 +1,109 @@
+//! Each planted defect must be found, by its checker, within its budget of seeds.
+
+use anyhow::Result;
+
+use crate::Status;
+use crate::args::Canary as Options;
+
+#[cfg(not(feature = "canary"))]
+pub(crate) fn run(_options: &Options) -> Result<Status> {
+    anyhow::bail!("this build has no defects to plant; use `cargo xtask sim canary`")
+}
+
+#[cfg(feature = "canary")]
+pub(crate) fn run(options: &Options) -> Result<Status> {
+    let wanted: Vec<goal_engine::Canary> = goal_engine::Canary::ALL
+        .into_iter()
+        .filter(|canary| {
+            options
+                .only
+                .as_deref()
+                .is_none_or(|only| only == canary.name())
+        })
+        .collect();
+    anyhow::ensure!(
+        !wanted.is_empty(),
+        "there is no canary of that name; without --only all are listed"
+    );
+    let mut missed = 0;
+    for canary in wanted {
+        let found = hunt(canary, options);
+        missed += u32::from(found.is_none());
+        tell(canary, found.as_ref(), options.format);
+    }
+    if missed > 0 && options.format == crate::args::Format::Text {
+        anstream::println!("{missed} not found within {} seeds", options.budget);
+    }
+    Ok(if missed > 0 {
+        Status::Found
+    } else {
+        Status::Clean
+    })
+}
+
+/// The first failure in the mixed profiles that a clean engine does not show.
+#[cfg(feature = "canary")]
+fn hunt(canary: goal_engine::Canary, options: &Options) -> Option<Hit> {
+    use goal_sim::campaign::{Campaign, campaign};
+    use goal_sim::plan::Profile;
+
+    let begun = crate::campaign::now();
+    for profile in [Profile::Swarm, Profile::Adversary, Profile::Weak] {
+        let tally = campaign(
+            &Campaign {
+                profile,
+                from: 0,
+                to: options.budget,
+                jobs: crate::campaign::jobs(options.jobs),
+                first_only: true,
+                options: goal_sim::Options {
+                    canary: Some(canary),
+                    ..goal_sim::Options::default()
+                },
+            },
+            &|_| true,
+        );
+        if let Some(found) = tally.failures.into_iter().next() {
+            return Some(Hit {
+                seed: found.seed,
+                profile: profile.name(),
+                what: found.failure.fingerprint(),
+                seconds: begun.elapsed().as_secs_f64(),
+            });
+        }
+    }
+    None
+}
+
+#[cfg(feature = "canary")]
+struct Hit {
+    seed: u64,
+    profile: &'static str,
+    what: String,
+    seconds: f64,
+}
+
+#[cfg(feature = "canary")]
+fn tell(canary: goal_engine::Canary, found: Option<&Hit>, format: crate::args::Format) {
+    let name = canary.name();
+    let expected = format!("S{}", canary.checker());
+    match (format, found) {
+        (crate::args::Format::Text, Some(hit)) => anstream::println!(
+            "\u{1b}[32mfound\u{1b}[0m  {name:<30} {expected:<4} seed {:>6} {:<10} {:>6.1} s  {}",
+            hit.seed,
+            hit.profile,
+            hit.seconds,
+            hit.what
+        ),
+        (crate::args::Format::Text, None) => {
+            anstream::println!("\u{1b}[31mmissed\u{1b}[0m {name:<30} {expected}");
+        }
+        (crate::args::Format::Json, hit) => println!(
+            "{}",
+            serde_json::json!({
+                "canary": name, "expected": expected, "seed": hit.map(|hit| hit.seed),
+                "profile": hit.map(|hit| hit.profile), "found": hit.map(|hit| &hit.what),
+            })
+        ),
+    }
+}
