@@ -7,6 +7,7 @@ mod demo;
 mod install;
 mod project;
 mod setup;
+mod sim;
 mod test;
 mod uninstall;
 
@@ -34,6 +35,12 @@ enum Task {
     /// Run every check there is: set-up, format, lints, types, tests
     Test {
         /// Arguments for `cargo test`, such as a filter
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Drive the engine through hostile histories in the simulator: `sim help` lists what it can do
+    Sim {
+        /// Arguments for the simulator
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -70,6 +77,7 @@ fn main() -> ExitCode {
         Task::Screens => demo::screens(),
         Task::Setup => setup::run(),
         Task::Test { arguments } => test::run(&arguments),
+        Task::Sim { arguments } => sim::run(&arguments),
         Task::Codegen => codegen::run(),
         Task::Fmt { check } => check::format(check),
         Task::Lint => check::lint(),

@@ -70,6 +70,19 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Runs a command to its end, and ends this process with its exit status if that is not success.
+pub(crate) fn pass_status_on(command: &mut Command) -> Result<()> {
+    let line = show(command);
+    let status = command
+        .status()
+        .with_context(|| format!("cannot start `{line}`"))?;
+    match status.code() {
+        Some(0) => Ok(()),
+        Some(code) => std::process::exit(code),
+        None => bail!("`{line}` failed: {status}"),
+    }
+}
+
 /// The folder cargo builds into: we were built there ourselves, as `<target>/<profile>/xtask`.
 fn target_folder() -> Result<PathBuf> {
     let program = std::env::current_exe().context("where is this program?")?;

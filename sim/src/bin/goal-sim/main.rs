@@ -7,6 +7,7 @@ mod args;
 mod campaign;
 mod canary;
 mod report;
+mod scenario;
 mod single;
 mod tables;
 mod traces;
@@ -56,6 +57,6 @@ fn task(task: Task) -> Result<Status> {
         Task::Explore(options) => tables::explore(&options),
         Task::Canary(options) => canary::run(&options),
         Task::Gate(options) => tables::gate(&options),
-        Task::Scenario(options) => traces::scenario(&options),
+        Task::Scenario(options) => scenario::run(&options),
     }
 }

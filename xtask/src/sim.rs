@@ -1,0 +1,76 @@
+//! `sim`: the simulator, built as fast as what ships.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::project;
+
+/// Tasks that plant defects, or switch guards off.
+const PLANTING: [&str; 2] = ["canary", "gate"];
+
+/// Runs the simulator with these arguments; its exit status is ours.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    if let Some(files) = on_pi(arguments) {
+        return on_the_real_pi(&files);
+    }
+    let mut command = project::cargo();
+    command.args([
+        "run",
+        "--quiet",
+        "--profile",
+        "sim",
+        "--package",
+        "goal-sim",
+    ]);
+    if arguments
+        .first()
+        .is_some_and(|task| PLANTING.contains(&task.as_str()))
+    {
+        command.args(["--features", "canary"]);
+    }
+    command.args(["--bin", "goal-sim", "--"]).args(arguments);
+    command.env("GOAL_SIM_COMMIT", commit());
+    project::pass_status_on(&mut command)
+}
+
+/// The files of `scenario … --host pi`.
+fn on_pi(arguments: &[String]) -> Option<Vec<String>> {
+    let scenario = arguments.first()? == "scenario";
+    let mut files = arguments[1..].to_vec();
+    let at = files
+        .iter()
+        .position(|word| word == "--host=pi")
+        .map(|at| (at, 1));
+    let pair = files.windows(2).position(|pair| pair == ["--host", "pi"]);
+    let (at, words) = at.or_else(|| pair.map(|at| (at, 2)))?;
+    files.drain(at..at + words);
+    scenario.then_some(files)
+}
+
+fn on_the_real_pi(files: &[String]) -> Result<()> {
+    crate::setup::run()?;
+    let mut command = project::cargo();
+    command.args(["run", "--quiet", "--package", "goal-tests"]);
+    command.args(["--bin", "goal-scenario", "--"]).args(files);
+    project::pass_status_on(&mut command)
+}
+
+/// The commit that is run, with a mark if files were changed since.
+fn commit() -> String {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git")
+            .args(arguments)
+            .current_dir(project::root())
+            .output();
+        let output = output.ok().filter(|output| output.status.success())?;
+        Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let head = git(&["rev-parse", "--short=10", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
+    let changed = git(&["status", "--porcelain", "--untracked-files=no"]);
+    if changed.is_some_and(|changed| !changed.is_empty()) {
+        format!("{head} (changed)")
+    } else {
+        head
+    }
+}
