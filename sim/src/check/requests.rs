@@ -84,6 +84,7 @@ impl RunBook {
         self.idle_turns = 0;
         if seq == 0 {
             self.muddied = false;
+            self.audited_by_user = false;
             self.continuations = 0;
             self.empty = 0;
             self.errored_runs = 0;
