@@ -396,27 +396,7 @@ impl Host {
                 }
                 self.starting = Some(message.details.tag);
             }
-            Effect::Propose(proposal) => {
-                self.give(Event::ProposalTaken {
-                    proposal: proposal.number,
-                });
-                for effect in proposal.effects {
-                    self.perform(effect);
-                }
-                match proposal.message {
-                    Some(message) => self.drive = Some(message.details.tag),
-                    None => {
-                        self.running = false;
-                        self.drive = None;
-                        self.give(Event::RunSettled(RunSettled {
-                            aborted: false,
-                            by_us: false,
-                            start_pending: false,
-                            full_message_present: true,
-                        }));
-                    }
-                }
-            }
+            Effect::Propose(proposal) => self.take(proposal),
             Effect::EndRun => {
                 if self.starting.take().is_some() {
                     self.running = true;
@@ -442,17 +422,7 @@ impl Host {
                     before: None,
                 })),
             }),
-            Effect::OpenAuditor(open) => {
-                if self.auditor.replace(open.audit).is_some() {
-                    self.broken = Some("S2: two auditors");
-                }
-                self.successes = 0;
-                self.last_approves = false;
-                self.give(Event::Auditor {
-                    audit: open.audit,
-                    event: AuditorEvent::Opened,
-                });
-            }
+            Effect::OpenAuditor(open) => self.open_auditor(open.audit),
             Effect::CloseAuditor { audit } => {
                 if self.auditor.take() != Some(audit) {
                     self.broken = Some("S6: closed what is not open");
@@ -477,6 +447,38 @@ impl Host {
             | Effect::RestoreInput { .. }
             | Effect::Release { .. } => {}
         }
+    }
+
+    /// Every proposal is taken at once.
+    fn take(&mut self, proposal: goal_engine::Proposal) {
+        self.give(Event::ProposalTaken {
+            proposal: proposal.number,
+        });
+        for effect in proposal.effects {
+            self.perform(effect);
+        }
+        if let Some(message) = proposal.message {
+            self.drive = Some(message.details.tag);
+            return;
+        }
+        self.running = false;
+        self.drive = None;
+        self.give(Event::RunSettled(RunSettled {
+            aborted: false,
+            by_us: false,
+            start_pending: false,
+            full_message_present: true,
+        }));
+    }
+
+    fn open_auditor(&mut self, audit: u64) {
+        if self.auditor.replace(audit).is_some() {
+            self.broken = Some("S2: two auditors");
+        }
+        self.successes = 0;
+        self.last_approves = false;
+        let event = AuditorEvent::Opened;
+        self.give(Event::Auditor { audit, event });
     }
 
     /// A result that ends the run: the boundary comes without another request.
