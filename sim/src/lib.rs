@@ -21,6 +21,7 @@ pub mod goal_event;
 pub mod marks;
 pub mod models;
 pub mod plan;
+pub mod play;
 pub mod reply;
 pub mod request;
 pub mod scenario;

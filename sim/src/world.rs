@@ -6,15 +6,19 @@
 //! host reports, so that commands, answers and effects cross each other as they do in pi.
 //!
 //! [`core`] is the wire and the driver, [`shim`] what the extension does with effects, [`pi`] the
-//! host's run loop, [`auditor`] the second session, [`user`] whoever sits in front of it.
+//! host's run loop, [`auditor`] the second session, [`user`] whoever sits in front of it. With a
+//! scenario, [`scripted`] says what models and user do.
 
 mod auditor;
 mod core;
 pub(crate) mod pi;
+mod scripted;
 pub(crate) mod session;
 mod shim;
 mod user;
 
+pub use scripted::Stuck;
+pub(crate) use scripted::play;
 pub(crate) use user::host_model;
 
 use std::cmp::Reverse;
@@ -96,7 +100,7 @@ pub fn run(source: &Source, profile: Profile, options: &Options) -> Outcome {
     if let Some(auditor) = options.auditor {
         crate::gate::plan(&mut plan, auditor);
     }
-    let mut world = World::new(entropy, plan, options);
+    let mut world = World::new(entropy, plan, options, None);
     world.live();
     world.outcome()
 }
@@ -149,6 +153,8 @@ enum Happening {
     Answer(u32, user::Dialog),
     /// The shim tries to start a run again.
     Start(u32),
+    /// What an action of a scenario led to at once has happened.
+    ActionDone,
 }
 
 /// Everything there is.
@@ -181,6 +187,8 @@ pub(crate) struct World {
     trace: Option<Trace>,
     digest: u64,
     keep_going: bool,
+    /// A scenario in place of everything that is drawn.
+    scripted: Option<Box<scripted::Scripted>>,
     /// Runs in which the first claim came before the work was done.
     self_graded: Option<bool>,
     #[cfg(feature = "canary")]
@@ -201,7 +209,12 @@ enum Phase {
 }
 
 impl World {
-    fn new(entropy: Entropy, plan: Plan, options: &Options) -> Self {
+    fn new(
+        entropy: Entropy,
+        plan: Plan,
+        options: &Options,
+        scripted: Option<Box<scripted::Scripted>>,
+    ) -> Self {
         let sessions = vec![Session::holding(plan.opens_with)];
         let open = plan.work;
         let mut world = Self {
@@ -225,6 +238,7 @@ impl World {
             trace: options.trace.then(Trace::default),
             digest: 0xcbf2_9ce4_8422_2325,
             keep_going: options.keep_going,
+            scripted,
             self_graded: None,
             entropy,
             plan,
@@ -237,7 +251,9 @@ impl World {
             canary: options.canary,
         };
         world.open_session(goal_engine::OpenCause::Start);
-        world.user_begins();
+        if world.scripted.is_none() {
+            world.user_begins();
+        }
         world
     }
 
@@ -273,6 +289,7 @@ impl World {
             Happening::User => self.user_acts(),
             Happening::Answer(life, dialog) => self.user_answers(life, dialog),
             Happening::Start(number) => self.start_again(number),
+            Happening::ActionDone => self.action_is_done(),
         }
         self.mind_the_limits();
     }

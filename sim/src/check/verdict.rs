@@ -28,8 +28,9 @@ pub(crate) struct AuditBook {
     successes: u32,
     in_flight: u32,
     last_heard: u64,
-    /// The last answer: what it says, how it ended, when it came.
-    last: Option<(Label, StopKind, u64)>,
+    /// The last answer: what it says (of a text that is none of ours, nobody here knows), how it
+    /// ended, when it came.
+    last: Option<(Option<Label>, StopKind, u64)>,
     cancelled: bool,
 }
 
@@ -72,7 +73,7 @@ impl AuditBook {
                 self.successes += u32::from(*ok);
             }
             AuditorEvent::AnswerEnded(answer) => {
-                let says = label(&answer.text).unwrap_or(Label::Neither);
+                let says = label(&answer.text);
                 self.last = Some((says, answer.stop, now));
             }
             AuditorEvent::Opened
@@ -96,7 +97,9 @@ impl AuditBook {
             .timeout_ms
             .is_some_and(|limit| at - self.opened_at > limit);
         match () {
-            () if says != Label::Approve => Some("approved by an answer that is no approval"),
+            () if says.is_some_and(|says| says != Label::Approve) => {
+                Some("approved by an answer that is no approval")
+            }
             () if stop != StopKind::Stop => Some("approved by an answer that did not end"),
             () if self.successes == 0 => Some("approved without evidence"),
             () if late => Some("approved too late"),

@@ -40,6 +40,7 @@ impl World {
         self.check_auditor_prompt(open);
         let kind = self.entropy.pick(Stream::Models, &self.plan.auditors);
         self.auditor_life += 1;
+        self.scripted_audit_opens(open);
         self.auditor = Some(Auditor {
             audit: open.audit,
             kind,
@@ -55,17 +56,17 @@ impl World {
         if self.rate(|rates| rates.meddles) {
             self.checks.workspace_changed = true;
         }
-        self.prompted();
+        self.prompted(&open.prompt);
     }
 
-    pub(super) fn prompt_auditor(&mut self, audit: u64) {
+    pub(super) fn prompt_auditor(&mut self, audit: u64, text: &str) {
         if self
             .auditor
             .as_ref()
             .is_some_and(|open| open.audit == audit)
         {
             self.mark(Mark::AuditorReminded);
-            self.prompted();
+            self.prompted(text);
         }
     }
 
@@ -76,7 +77,10 @@ impl World {
         }
     }
 
-    fn prompted(&mut self) {
+    fn prompted(&mut self, text: &str) {
+        if self.scripted.is_some() {
+            return self.scripted_prompt(text);
+        }
         let done = self.open == 0;
         let healed = self.is_healed();
         let Some(open) = &mut self.auditor else {
@@ -101,12 +105,12 @@ impl World {
         self.auditor_waits_for(ms);
     }
 
-    fn auditor_waits_for(&mut self, ms: u64) {
+    pub(super) fn auditor_waits_for(&mut self, ms: u64) {
         let life = self.auditor_life;
         self.at(ms, Happening::Auditor(life));
     }
 
-    fn report(&mut self, event: AuditorEvent) {
+    pub(super) fn report(&mut self, event: AuditorEvent) {
         if let Some(audit) = self.auditor.as_ref().map(|open| open.audit) {
             self.tell(Event::Auditor { audit, event });
         }
@@ -115,6 +119,9 @@ impl World {
     pub(super) fn auditor_moves(&mut self, life: u32) {
         if life != self.auditor_life {
             return;
+        }
+        if self.scripted.is_some() {
+            return self.scripted_look();
         }
         let Some(open) = &mut self.auditor else {
             return;

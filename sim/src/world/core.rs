@@ -280,10 +280,11 @@ impl World {
             return Err("a seal is required, and this machine has none".to_owned());
         }
         self.checks.workspace_changed = false;
+        self.remember_workspace();
         Ok(Box::new(Prepared {
             rung,
             seal: (rung == Rung::Overlay).then(|| "seal".to_owned()),
-            before: (rung != Rung::None).then(summary),
+            before: (rung != Rung::None).then(|| self.summary()),
         }))
     }
 
@@ -292,15 +293,15 @@ impl World {
             return Err("the workspace could not be read".to_owned());
         }
         let meddled = self.rate(|rates| rates.meddles);
-        let changed = self.checks.workspace_changed || meddled;
-        self.checks.inspected_changed = changed;
+        let paths = match &self.scripted {
+            Some(scripted) => scripted.changed_paths(),
+            None if self.checks.workspace_changed || meddled => vec!["src/a.rs".to_owned()],
+            None => Vec::new(),
+        };
+        self.checks.inspected_changed = !paths.is_empty();
         Ok(Box::new(Inspection {
-            after: summary(),
-            changed: if changed {
-                vec!["src/a.rs".to_owned()]
-            } else {
-                Vec::new()
-            },
+            after: self.summary(),
+            changed: paths,
             forgiven: Vec::new(),
         }))
     }
@@ -324,8 +325,8 @@ impl World {
             cause,
             branch,
             has_ui: !self.plan.headless,
-            terminal: !self.plan.headless,
-            model: super::user::host_model(),
+            terminal: !self.plan.headless && self.scripted.is_none(),
+            model: self.executor_model(),
             cwd: Some("/work".to_owned()),
         }));
         if moving {
@@ -474,14 +475,20 @@ impl World {
     }
 }
 
-fn summary() -> WorkspaceSummary {
-    WorkspaceSummary {
-        digest: "same".to_owned(),
-        files: 1,
-        bytes: 1,
-        commit: None,
-        repositories: String::new(),
-        rules: String::new(),
-        parts: std::collections::BTreeMap::new(),
+impl World {
+    fn summary(&self) -> WorkspaceSummary {
+        let digest = match &self.scripted {
+            Some(scripted) => scripted.workspace_digest(),
+            None => "same".to_owned(),
+        };
+        WorkspaceSummary {
+            digest,
+            files: 1,
+            bytes: 1,
+            commit: None,
+            repositories: String::new(),
+            rules: String::new(),
+            parts: std::collections::BTreeMap::new(),
+        }
     }
 }

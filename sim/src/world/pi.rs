@@ -14,6 +14,7 @@ use super::{Happening, World};
 use crate::entropy::Stream;
 use crate::marks::Mark;
 use crate::models::{AnswerEnd, Answered, Call, ExecutorKind, Scene, Tool, executor};
+use crate::plan::Rates;
 
 /// pi tries a failed request again so often.
 const RETRIES_MAX: u32 = 3;
@@ -21,6 +22,8 @@ const RETRIES_MAX: u32 = 3;
 const RETRY_MS: u64 = 2_000;
 /// A message of ours is appended with the next request; a run needs this long to begin.
 const BEGIN_POWER: u32 = 6;
+/// pi does not try again where a quota is used up.
+const QUOTA: &str = "insufficient_quota";
 /// Words of pi for a call that an extension blocked.
 const BLOCKED: &str = "blocked";
 
@@ -109,7 +112,7 @@ pub(crate) struct Pi {
     /// The run was aborted.
     pub(crate) aborted: bool,
     /// What the answer in flight will be.
-    answer: Option<Answered>,
+    pub(super) answer: Option<Answered>,
     /// The text of the run's last answer.
     text: String,
     /// The error of the last answer.
@@ -128,6 +131,8 @@ pub(crate) struct Pi {
     overflowed: bool,
     /// Messages of the user that wait for the end of a turn.
     pub(crate) queued: u32,
+    /// Messages of the user that wait until the run would end.
+    pub(super) follow_ups: u32,
     /// Messages of ours for the next request.
     pub(crate) steered: Vec<GoalMessage>,
     /// The first message of a run that is prepared.
@@ -164,6 +169,7 @@ impl Default for Pi {
             retries: 0,
             overflowed: false,
             queued: 0,
+            follow_ups: 0,
             steered: Vec::new(),
             first: None,
             compacting: false,
@@ -199,13 +205,13 @@ impl Pi {
 }
 
 impl World {
-    fn enter(&mut self, stage: Stage) {
+    pub(super) fn enter(&mut self, stage: Stage) {
         self.pi.stage = stage;
         self.pi.epoch += 1;
     }
 
     /// Enters a stage that is over after a while.
-    fn enter_for(&mut self, stage: Stage, ms: u64) {
+    pub(super) fn enter_for(&mut self, stage: Stage, ms: u64) {
         self.enter(stage);
         let epoch = self.pi.epoch;
         self.at(ms, Happening::Stage(epoch));
@@ -275,10 +281,10 @@ impl World {
 
     fn begin(&mut self) {
         self.run_starts();
-        if self.rate(|rates| rates.compaction / 4) {
+        if self.compacts(|rates| rates.compaction / 4) {
             self.mark(Mark::CompactionBeforeRun);
             self.tell(Event::CompactionStarted);
-            return self.enter_for(Stage::CompactingFirst, 40);
+            return self.compaction_begins(Stage::CompactingFirst, 40);
         }
         self.request();
     }
@@ -296,19 +302,25 @@ impl World {
         self.tell(Event::RunStarted);
         self.checks.run_begins();
         for message in std::mem::take(&mut self.pi.steered) {
-            self.deliver(message); // What an aborted run left in pi's queue.
+            self.deliver(&message); // What an aborted run left in pi's queue.
         }
         match self.pi.first.take() {
-            Some(message) => self.deliver(message),
+            Some(message) => self.deliver(&message),
             None => {
-                self.session_mut().push(What::User);
+                self.user_message_arrives();
                 self.drive_by(Drive::User);
             }
         }
     }
 
+    /// A message of the user reaches the conversation.
+    fn user_message_arrives(&mut self) {
+        self.session_mut().push(What::User);
+        self.write_users_words_down();
+    }
+
     /// A message of ours reaches the conversation by itself, not with a continuation.
-    fn deliver(&mut self, message: GoalMessage) {
+    fn deliver(&mut self, message: &GoalMessage) {
         let tag = message.details.tag.clone();
         self.append_message(message);
         self.tell(Event::MessageArrived { tag });
@@ -333,13 +345,14 @@ impl World {
     }
 
     /// A message of ours goes into the session and to the model.
-    pub(super) fn append_message(&mut self, message: GoalMessage) {
-        self.check_message(&message);
+    pub(super) fn append_message(&mut self, message: &GoalMessage) {
+        self.check_message(message);
         let tag = message.details.tag.clone();
         let full = message.details.full.then(|| tag.clone());
         self.session_mut().context.push(Sent { full });
-        let what = What::Message(Box::new(message.details));
+        let what = What::Message(Box::new(message.details.clone()));
         self.session_mut().push(what);
+        self.write_down(&message.text);
         self.drive_by(Drive::Goal(tag));
     }
 
@@ -352,14 +365,17 @@ impl World {
         self.pi.results = 0;
         self.shim.turn_starts();
         for _ in 0..std::mem::take(&mut self.pi.queued) {
-            self.session_mut().push(What::User);
+            self.user_message_arrives();
             self.drive_by(Drive::User);
         }
         for message in std::mem::take(&mut self.pi.steered) {
-            self.deliver(message);
+            self.deliver(&message);
         }
         self.requests[0] += 1;
         self.check_request();
+        if self.scripted.is_some() {
+            return self.scripted_request();
+        }
         let answer = self.next_answer();
         let ms = answer.ms;
         self.note(|| format!("request {answer:?}"));
@@ -399,6 +415,7 @@ impl World {
             .filter(|call| matches!(call, Call::Claim { .. }));
         let claims = u32::try_from(claims.count()).unwrap_or(u32::MAX);
         self.session_mut().push(What::Assistant { claims });
+        self.write_down(&answer.text);
         self.pi.text = answer.text;
         self.pi.provider_aborted = answer.end == AnswerEnd::ProviderAbort;
         self.pi.error = None;
@@ -424,13 +441,14 @@ impl World {
         let overflow = error.contains("too long");
         let mendable = ["503", "429", "500", "Stream"]
             .iter()
-            .any(|start| error.starts_with(start));
+            .any(|start| error.starts_with(start))
+            && !error.contains(QUOTA);
         self.pi.error = Some(error);
         if overflow && !self.pi.overflowed {
             self.pi.overflowed = true;
             self.mark(Mark::OverflowCompaction);
             self.tell(Event::CompactionStarted);
-            return self.enter_for(Stage::CompactingAfter { retries: true }, 60);
+            return self.compaction_begins(Stage::CompactingAfter { retries: true }, 60);
         }
         if mendable && self.pi.retries < RETRIES_MAX {
             self.mark(Mark::HostRetry);
@@ -454,7 +472,8 @@ impl World {
             return self.next_call();
         }
         match call {
-            Call::Tool(tool) => {
+            Call::Tool(mut tool) => {
+                self.play_tool(&mut tool);
                 let ms = self.hurry(tool.ms);
                 self.pi.batch.push_front(Call::Tool(tool));
                 self.enter_for(Stage::Calling, ms);
@@ -513,6 +532,9 @@ impl World {
         }
         self.pi.results += 1;
         self.shim.batch_ran = true;
+        if matches!(call, Call::Refused { .. }) {
+            self.write_down(error);
+        }
         self.tell(Event::ToolFinished(finished));
     }
 
@@ -618,10 +640,10 @@ impl World {
             self.abort_run_as_ours();
             return;
         }
-        if self.rate(|rates| rates.compaction) {
+        if self.compacts_between_turns() {
             self.mark(Mark::CompactionInRun);
             self.tell(Event::CompactionStarted);
-            return self.enter_for(Stage::CompactingBetween, 50);
+            return self.compaction_begins(Stage::CompactingBetween, 50);
         }
         self.go_on();
     }
@@ -629,6 +651,9 @@ impl World {
     /// The next request, or the end of the run.
     fn go_on(&mut self) {
         let calls = self.pi.results > self.pi.terminated;
+        if !calls {
+            self.follow_ups_are_due();
+        }
         let waiting = self.has_pending_messages();
         let retried = self.pi.error.take().is_some() && self.pi.overflowed;
         if self.pi.aborted {
@@ -640,9 +665,36 @@ impl World {
         }
     }
 
-    fn compaction_in_run(&mut self) {
-        let forgets = self.rate(|rates| rates.forgets);
+    /// A compaction is due, drawn or because the context is full.
+    fn compacts(&mut self, rate: impl Fn(&Rates) -> u8) -> bool {
+        match &self.scripted {
+            Some(scripted) => scripted.context_is_full(),
+            None => self.rate(rate),
+        }
+    }
+
+    fn compacts_between_turns(&mut self) -> bool {
+        let goes_on = self.pi.results > self.pi.terminated;
+        (goes_on || self.scripted.is_none()) && self.compacts(|rates| rates.compaction)
+    }
+
+    fn compaction_begins(&mut self, stage: Stage, ms: u64) {
+        if self.scripted.is_none() {
+            return self.enter_for(stage, ms);
+        }
+        self.enter(stage);
+        let epoch = self.pi.epoch;
+        self.ask_for_summary(Happening::Stage(epoch));
+    }
+
+    fn compact_session(&mut self) {
+        let forgets = self.scripted.is_some() || self.rate(|rates| rates.forgets);
         self.session_mut().compact(forgets);
+        self.write_summary_down();
+    }
+
+    fn compaction_in_run(&mut self) {
+        self.compact_session();
         let ended = self.compaction_ended(false, true);
         self.enter_asking(Stage::CompactionAnswer, Event::CompactionEnded(ended));
     }
@@ -659,16 +711,15 @@ impl World {
     /// pi's `agent_end`: retries are over, a compaction may follow, then the settle boundary.
     fn after_run(&mut self) {
         self.pi.results = 0;
-        if self.rate(|rates| rates.compaction / 2) {
+        if self.compacts(|rates| rates.compaction / 2) {
             self.tell(Event::CompactionStarted);
-            return self.enter_for(Stage::CompactingAfter { retries: false }, 70);
+            return self.compaction_begins(Stage::CompactingAfter { retries: false }, 70);
         }
         self.boundary();
     }
 
     fn compaction_after_run(&mut self, retries: bool) {
-        let forgets = self.rate(|rates| rates.forgets);
-        self.session_mut().compact(forgets);
+        self.compact_session();
         let ended = self.compaction_ended(false, retries);
         if retries {
             self.enter_asking(Stage::CompactionAnswer, Event::CompactionEnded(ended));
@@ -685,7 +736,13 @@ impl World {
         self.pi.queued > 0 || !self.pi.steered.is_empty()
     }
 
+    /// The run would end: what the user said for that moment is said now.
+    fn follow_ups_are_due(&mut self) {
+        self.pi.queued += std::mem::take(&mut self.pi.follow_ups);
+    }
+
     fn boundary(&mut self) {
+        self.follow_ups_are_due();
         if self.has_pending_messages() {
             return self.request();
         }
@@ -729,7 +786,7 @@ impl World {
         match proposal.message {
             Some(message) => {
                 self.checks.segment_begins(&message);
-                self.append_message(message);
+                self.append_message(&message);
                 if self.pi.aborted {
                     return self.settled();
                 }
@@ -742,6 +799,7 @@ impl World {
 
     /// Nothing continues the run: a message that waits does, or pi comes to rest.
     fn run_is_over(&mut self) {
+        self.follow_ups_are_due();
         if self.has_pending_messages() && !self.pi.aborted {
             self.request();
         } else {
@@ -870,6 +928,9 @@ impl World {
         self.pi.compact_epoch += 1;
         let epoch = self.pi.compact_epoch;
         self.tell(Event::CompactionStarted);
+        if self.scripted.is_some() {
+            return self.ask_for_summary(Happening::Compacted(epoch));
+        }
         let ms = self.ms(13);
         self.at(ms, Happening::Compacted(epoch));
     }
@@ -881,8 +942,7 @@ impl World {
         self.pi.compacting = false;
         let cancelled = self.draw(4) == 3;
         if !cancelled {
-            let forgets = self.rate(|rates| rates.forgets);
-            self.session_mut().compact(forgets);
+            self.compact_session();
         }
         self.shim.stopped |= cancelled;
         if cancelled {

@@ -140,7 +140,10 @@ impl Session {
 
     /// What the product reads from the branch that ends at `leaf`.
     pub(crate) fn recovered_at(&self, leaf: Option<usize>) -> Recovered {
-        let records: Vec<RecordWire> = self.branch_at(leaf).filter_map(record).collect();
+        let records: Vec<RecordWire> = self
+            .branch_at(leaf)
+            .filter_map(|entry| record(&entry.what))
+            .collect();
         let mut recovered = read_branch(&records);
         recovered.audit_lost = self.audit_lost_at(leaf);
         recovered
@@ -186,8 +189,8 @@ fn context_of<'a>(branch: impl Iterator<Item = &'a Entry>) -> Vec<Sent> {
     clippy::wildcard_enum_match_arm,
     reason = "only what was just made can come back"
 )]
-fn record(entry: &Entry) -> Option<RecordWire> {
-    let effect = match &entry.what {
+fn record(what: &What) -> Option<RecordWire> {
+    let effect = match what {
         What::Goal(saved) => Effect::SaveGoal((**saved).clone()),
         What::Audit(audit) => Effect::SaveAudit(audit.clone()),
         What::Message(details) => {
@@ -211,5 +214,13 @@ fn record(entry: &Entry) -> Option<RecordWire> {
             data: serde_json::to_value(message.details).ok()?,
         }),
         _ => None,
+    }
+}
+
+/// What an entry of ours keeps in the file.
+pub(crate) fn saved(what: &What) -> Option<Value> {
+    match record(what)? {
+        RecordWire::Ours { data } | RecordWire::Message { data } => Some(data),
+        RecordWire::Predecessor { .. } => None,
     }
 }

@@ -88,17 +88,19 @@ impl World {
                 }
             }
             Effect::ActivateTools => {
+                self.tools_are_turned_on();
                 let active = self.pi.tools_active;
                 self.tell(goal_engine::Event::ToolsChecked { active });
             }
             Effect::FinishTool(answer) => {
                 self.check_result(&answer);
+                self.write_down(&answer.text);
                 self.pi.approved |= is_approval(&answer);
                 self.pi.refused = !self.pi.approved;
                 self.our_call_ends(answer.is_error, answer.ends_run);
             }
             Effect::OpenAuditor(open) => self.open_auditor(&open),
-            Effect::PromptAuditor { audit, .. } => self.prompt_auditor(audit),
+            Effect::PromptAuditor { audit, text } => self.prompt_auditor(audit, &text),
             Effect::CloseAuditor { audit } => self.close_auditor(audit),
             Effect::ShowStatus(view) => {
                 self.shim.stopped &= self.shim.pursued == view.pursued;
@@ -113,14 +115,13 @@ impl World {
             Effect::Release {
                 approved, reason, ..
             } => self.release(approved, reason.as_deref()),
+            Effect::Notify(notice) | Effect::Reply(notice) => self.user_is_told(notice.text),
             Effect::Propose(_)
             | Effect::InspectWorkspace { .. }
             | Effect::PrepareAudit(_)
             | Effect::Progress { .. }
             | Effect::CountUsage { .. }
             | Effect::Ring
-            | Effect::Notify(_)
-            | Effect::Reply(_)
             | Effect::WriteReport { .. }
             | Effect::RestoreInput { .. } => {}
         }

@@ -228,22 +228,32 @@ impl World {
                 Event::Chosen { ticket, way, host }
             }
             Dialog::Confirm { ticket } => {
-                let yes = self.draw(4) != 3;
+                let yes = match &self.scripted {
+                    Some(scripted) => scripted.says_yes(),
+                    None => self.draw(4) != 3,
+                };
                 Event::Confirmed { ticket, yes, host }
             }
             Dialog::Edit { ticket } => {
-                let text = match self.draw(5) {
-                    0 => Some("goal: in other words".to_owned()),
-                    1 => Some(format!("edited {INJECTION}")),
-                    2 => Some(" ".to_owned()),
-                    3 => Some("z".repeat(goal_engine::OBJECTIVE_MAX_BYTES + 7)),
-                    _ => None,
+                let text = match self.scripted.as_mut().map(|it| it.take_edit()) {
+                    Some(text) => text,
+                    None => self.drawn_edit(),
                 };
                 Event::Edited { ticket, text, host }
             }
         };
         self.checks.user_acted();
         self.tell(event);
+    }
+
+    fn drawn_edit(&mut self) -> Option<String> {
+        match self.draw(5) {
+            0 => Some("goal: in other words".to_owned()),
+            1 => Some(format!("edited {INJECTION}")),
+            2 => Some(" ".to_owned()),
+            3 => Some("z".repeat(goal_engine::OBJECTIVE_MAX_BYTES + 7)),
+            _ => None,
+        }
     }
 
     fn facts(&self) -> HostFacts {
@@ -258,9 +268,9 @@ impl World {
             activity,
             has_ui: !self.plan.headless,
             headless: self.plan.headless,
-            model: host_model(),
+            model: self.executor_model(),
             thinking_level: Some("medium".to_owned()),
-            models: models(),
+            models: self.models(),
             tools_active: self.pi.tools_active,
             config_path: None,
         }
@@ -282,7 +292,7 @@ impl World {
     }
 
     /// `/new`, or `/resume` of the session before.
-    fn leave(&mut self, new: bool) {
+    pub(super) fn leave(&mut self, new: bool) {
         if new || self.sessions.len() < 2 {
             self.sessions.push(Session::default());
             let newest = self.sessions.len() - 1;
@@ -294,7 +304,7 @@ impl World {
     }
 
     /// Leaving looks like an abort first; then the session is shut down, and the core ends.
-    fn leave_for(&mut self, session: usize) {
+    pub(super) fn leave_for(&mut self, session: usize) {
         if self.is_busy() {
             self.mark(Mark::LeftInRun);
             self.abort(false);
@@ -332,7 +342,7 @@ impl World {
         }
     }
 
-    fn crash(&mut self) {
+    pub(super) fn crash(&mut self) {
         if self.auditor.is_some() {
             self.mark(Mark::CrashedInAudit);
         } else if self.is_busy() {
@@ -392,12 +402,24 @@ pub(crate) fn host_model() -> Option<ModelRef> {
     })
 }
 
-fn models() -> Vec<ModelInfo> {
-    host_model()
-        .into_iter()
-        .map(|model| ModelInfo {
+impl World {
+    /// The model the executor has now.
+    pub(super) fn executor_model(&self) -> Option<ModelRef> {
+        match &self.scripted {
+            Some(scripted) => Some(scripted.model()),
+            None => host_model(),
+        }
+    }
+
+    fn models(&self) -> Vec<ModelInfo> {
+        let all = match &self.scripted {
+            Some(scripted) => scripted.models(),
+            None => host_model().into_iter().collect(),
+        };
+        let named = |model: ModelRef| ModelInfo {
+            name: model.id.clone(),
             model,
-            name: "executor".to_owned(),
-        })
-        .collect()
+        };
+        all.into_iter().map(named).collect()
+    }
 }

@@ -182,6 +182,9 @@ pub(crate) struct Scenario {
     /// sim or pi.
     #[arg(long, default_value = "sim")]
     pub(crate) host: Host,
+    /// Print what happened, too, in the words of a scenario file.
+    #[arg(long)]
+    pub(crate) events: bool,
 }
 
 fn profile(text: &str) -> Result<Profile, String> {
