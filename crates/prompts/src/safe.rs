@@ -18,6 +18,9 @@ const ATOM_MAX_CHARS: usize = 10;
 /// Characters a display line may hold per column. Marks without width could otherwise pile up for ever.
 const CHARS_PER_COLUMN_MAX: usize = 16;
 
+/// Characters behind a cut that may still say how what is before it is shown: joined letters, marks.
+const CONTEXT_CHARS: usize = 128;
+
 /// What a tab becomes in a block for display, where a real one would spoil measured widths.
 const TAB_SHOWN: &str = "    ";
 
@@ -109,9 +112,25 @@ pub fn cut(text: &str, max_chars: usize) -> Cow<'_, str> {
 /// Widths are measured the careful way: where terminals disagree about a cluster, the wider reading
 /// counts.
 pub fn for_display(text: &str, max_columns: usize) -> String {
-    let line = fold_space(&visible(text));
-    let room = max_columns.saturating_sub(1);
     let chars_max = max_columns.saturating_mul(CHARS_PER_COLUMN_MAX);
+    let line = fold_space(&visible(beginning(text, chars_max)));
+    one_line(line, max_columns, chars_max)
+}
+
+/// As much of a text as can matter for a line of `chars_max` characters, so that a long one costs no
+/// more than a short one: what is not white space gives at least one character each.
+fn beginning(text: &str, chars_max: usize) -> &str {
+    let enough = chars_max.saturating_add(CONTEXT_CHARS);
+    let mut solid = text.char_indices().filter(|(_, c)| !c.is_whitespace());
+    match solid.nth(enough) {
+        Some((at, _)) => &text[..at],
+        None => text,
+    }
+}
+
+/// Cuts a line that is wider than `max_columns`, or longer than any that is not.
+fn one_line(line: String, max_columns: usize, chars_max: usize) -> String {
+    let room = max_columns.saturating_sub(1);
     let (mut columns, mut chars, mut end) = (0, 0, 0);
     // Where to cut if the line turns out too wide: the last place with room for the ellipsis.
     let mut cut_at = 0;
@@ -298,4 +317,25 @@ fn columns_of(grapheme: &str) -> usize {
     // A terminal that does not join a cluster draws its parts side by side.
     let apart: usize = grapheme.chars().map(|c| c.width().unwrap_or(0)).sum();
     grapheme.width().max(apart)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_line_is_the_same_as_if_all_of_a_long_text_were_looked_at(
+            part in "[a-z é\u{200D}\u{202E}👩\u{301}\n]{0,40}",
+            times in 1_usize..60,
+            max_columns in 0_usize..60,
+        ) {
+            let text = part.repeat(times);
+            let chars_max = max_columns * CHARS_PER_COLUMN_MAX;
+            let whole = one_line(fold_space(&visible(&text)), max_columns, chars_max);
+            prop_assert_eq!(for_display(&text, max_columns), whole);
+        }
+    }
 }
