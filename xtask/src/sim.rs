@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::project;
 
-/// Tasks that plant defects, or switch guards off.
+/// Tasks that plant defects, or switch guards off. Others do where `--canary` is given.
 const PLANTING: [&str; 2] = ["canary", "gate"];
 
 /// Runs the simulator with these arguments; its exit status is ours.
@@ -23,15 +23,21 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         "--package",
         "goal-sim",
     ]);
-    if arguments
-        .first()
-        .is_some_and(|task| PLANTING.contains(&task.as_str()))
-    {
+    if plants(arguments) {
         command.args(["--features", "canary"]);
     }
     command.args(["--bin", "goal-sim", "--"]).args(arguments);
     command.env("GOAL_SIM_COMMIT", commit());
     project::pass_status_on(&mut command)
+}
+
+/// Whether the build must have the defects in it.
+fn plants(arguments: &[String]) -> bool {
+    let by_task = arguments
+        .first()
+        .is_some_and(|task| PLANTING.contains(&task.as_str()));
+    let by_option = |word: &String| word == "--canary" || word.starts_with("--canary=");
+    by_task || arguments.iter().any(by_option)
 }
 
 /// The files of `scenario … --host pi`.

@@ -8,6 +8,7 @@
 //! to a changed one. Examples belong to the tests of the packages.
 
 mod config;
+mod engine;
 mod report;
 mod safe;
 mod session;
@@ -16,6 +17,7 @@ mod verdict;
 mod wire;
 
 pub use config::config;
+pub use engine::engine;
 pub use report::report;
 pub use safe::safe;
 pub use session::session;
@@ -27,7 +29,7 @@ pub use wire::wire;
 pub type Target = fn(&[u8]);
 
 /// Every target with its name, which is also that of its folder in the corpus.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 8] = [
     ("verdict", verdict),
     ("wire", wire),
     ("session", session),
@@ -35,6 +37,7 @@ pub const TARGETS: [(&str, Target); 7] = [
     ("config", config),
     ("report", report),
     ("safe", safe),
+    ("engine", engine),
 ];
 
 /// Whether a text could command a terminal: control characters other than those of lines and tabs.

@@ -30,6 +30,8 @@ pub(crate) enum Task {
     Replay(File),
     /// Makes a failing run small and writes it as a fixture.
     Shrink(Shrink),
+    /// Writes a run that breaks nothing as a fixture, to be run with the tests from now on.
+    Record(Record),
     /// The first difference of two traces, with what came before it.
     Diff(Diff),
     /// Every sequence of a small alphabet of events up to a depth.
@@ -84,6 +86,9 @@ pub(crate) struct Merge {
     /// text or json.
     #[arg(long, default_value = "text")]
     pub(crate) format: Format,
+    /// Go on where a situation was not met (a short campaign cannot meet all).
+    #[arg(long)]
+    pub(crate) allow_unseen: bool,
 }
 
 #[derive(Debug, Group)]
@@ -96,6 +101,9 @@ pub(crate) struct Seed {
     /// Print lines in full.
     #[arg(long)]
     pub(crate) full: bool,
+    /// Plant this defect first (`canary` lists them).
+    #[arg(long, value_name = "NAME")]
+    pub(crate) canary: Option<String>,
 }
 
 #[derive(Debug, Group)]
@@ -105,6 +113,9 @@ pub(crate) struct File {
     /// Print lines in full.
     #[arg(long)]
     pub(crate) full: bool,
+    /// Plant this defect first (`canary` lists them).
+    #[arg(long, value_name = "NAME")]
+    pub(crate) canary: Option<String>,
 }
 
 #[derive(Debug, Group)]
@@ -117,6 +128,24 @@ pub(crate) struct Shrink {
     /// Where to write it; sim/corpus/<checker>-<seed>.toml if not given.
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
+    /// Plant this defect first (`canary` lists them).
+    #[arg(long, value_name = "NAME")]
+    pub(crate) canary: Option<String>,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Record {
+    /// The seed.
+    pub(crate) seed: u64,
+    /// How wild the run is.
+    #[arg(long, default_value = "swarm", value_parser = profile)]
+    pub(crate) profile: Profile,
+    /// Why it is kept, in a sentence.
+    #[arg(long)]
+    pub(crate) about: String,
+    /// Where to write it, as in sim/corpus/NAME.toml.
+    #[arg(long)]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Debug, Group)]

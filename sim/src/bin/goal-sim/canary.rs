@@ -5,6 +5,31 @@ use anyhow::Result;
 use crate::Status;
 use crate::args::Canary as Options;
 
+/// How to run with the defect of this name planted, or with none.
+#[cfg(not(feature = "canary"))]
+pub(crate) fn planted(name: Option<&str>) -> Result<goal_sim::Options> {
+    anyhow::ensure!(
+        name.is_none(),
+        "this build has no defects to plant; use `cargo xtask sim …`"
+    );
+    Ok(goal_sim::Options::default())
+}
+
+/// How to run with the defect of this name planted, or with none.
+#[cfg(feature = "canary")]
+pub(crate) fn planted(name: Option<&str>) -> Result<goal_sim::Options> {
+    let all = goal_engine::Canary::ALL;
+    let canary = name.map(|name| {
+        all.into_iter()
+            .find(|canary| canary.name() == name)
+            .ok_or_else(|| anyhow::anyhow!("there is no canary {name}; `canary` lists them"))
+    });
+    Ok(goal_sim::Options {
+        canary: canary.transpose()?,
+        ..goal_sim::Options::default()
+    })
+}
+
 #[cfg(not(feature = "canary"))]
 pub(crate) fn run(_options: &Options) -> Result<Status> {
     anyhow::bail!("this build has no defects to plant; use `cargo xtask sim canary`")

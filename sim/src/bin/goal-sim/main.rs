@@ -53,6 +53,7 @@ fn task(task: Task) -> Result<Status> {
         Task::Seed(options) => single::seed(&options),
         Task::Replay(options) => single::replay(&options),
         Task::Shrink(options) => single::shrink(&options),
+        Task::Record(options) => single::record(&options),
         Task::Diff(options) => traces::diff(&options),
         Task::Explore(options) => tables::explore(&options),
         Task::Canary(options) => canary::run(&options),

@@ -178,5 +178,5 @@ pub(crate) fn merge(options: &Merge) -> Result<Status> {
     }
     let whole = whole.context("no reports")?;
     whole.print(options.format)?;
-    Ok(whole.status(false))
+    Ok(whole.status(options.allow_unseen))
 }
