@@ -16,7 +16,7 @@ use crate::run::{OpenProposal, Run};
 use crate::say;
 use crate::settings::Settings;
 use crate::start::Waiting;
-use crate::status;
+use crate::status::{self, ShownObjective};
 use crate::tools::TurnResult;
 
 /// What the driver knows and the core must not ask for.
@@ -76,6 +76,7 @@ pub struct Engine {
     pub(crate) saved: Option<SavedGoal>,
     /// What the host was told to show last; `None` when it has forgotten.
     shown: Option<StatusView>,
+    pub(crate) shown_objective: ShownObjective,
     /// Nothing, unless a test planted a defect.
     pub(crate) plant: Plant,
 }
@@ -149,6 +150,7 @@ impl Engine {
             headless: None,
             saved: None,
             shown: Some(StatusView::default()),
+            shown_objective: ShownObjective::default(),
             plant: Plant::default(),
         }
     }
@@ -434,6 +436,9 @@ impl Engine {
     }
 
     fn show_status(&mut self, out: &mut Vec<Effect>) {
+        if let Some(goal) = &self.goal {
+            self.shown_objective.follow(goal.objective());
+        }
         let view = status::view(self);
         if self.shown.as_ref() != Some(&view) {
             let mut wound = view.clone();

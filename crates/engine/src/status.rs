@@ -17,6 +17,27 @@ const PLAIN_COLUMNS: usize = 80;
 /// Columns of the objective for a terminal, which cuts it itself.
 const OBJECTIVE_COLUMNS_MAX: usize = 300;
 
+/// An objective as it is shown. Made once for each, because the view is made at every event.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct ShownObjective {
+    objective: String,
+    plain: String,
+    wide: String,
+}
+
+impl ShownObjective {
+    /// Makes the lines anew if the objective is another.
+    pub(crate) fn follow(&mut self, objective: &str) {
+        if self.objective != objective {
+            *self = Self {
+                objective: objective.to_owned(),
+                plain: for_display(objective, OBJECTIVE_COLUMNS),
+                wide: for_display(objective, OBJECTIVE_COLUMNS_MAX),
+            };
+        }
+    }
+}
+
 /// The view of the engine as it stands.
 pub(crate) fn view(engine: &Engine) -> StatusView {
     let waiting = engine.deadline().is_some() || engine.audit.is_some();
@@ -26,7 +47,7 @@ pub(crate) fn view(engine: &Engine) -> StatusView {
             ..StatusView::default()
         };
     };
-    let objective = for_display(goal.objective(), OBJECTIVE_COLUMNS);
+    let objective = &engine.shown_objective.plain;
     let state = say::state_in_short(goal, doing(engine));
     let facts = facts(engine, goal);
     StatusView {
@@ -51,7 +72,7 @@ fn facts(engine: &Engine, goal: &Goal) -> GoalFacts {
     GoalFacts {
         mood,
         state: say::phase_words(goal, doing(engine)),
-        objective: for_display(goal.objective(), OBJECTIVE_COLUMNS_MAX),
+        objective: engine.shown_objective.wide.clone(),
         counts: say::counts(goal, engine.last_audit.as_ref()),
         active_ms: 0,
     }
