@@ -1,6 +1,6 @@
 // Generated from crates/protocol by `cargo xtask codegen`. Do not edit.
 
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 export const SAVED_VERSION = 1;
 export const TEXTS = {
   getGoalDescription: "Show the goal of this session: its id and phase, the objective in full, how often it was continued and audited, and the auditor's last objections. Changes nothing. Without a goal it says so in one line.",

@@ -17,4 +17,4 @@ pub use saved::*;
 pub use typescript::typescript;
 
 /// Version of the wire. Raised when an old shim and a new core would misunderstand each other.
-pub const PROTOCOL_VERSION: u32 = 1;
+pub const PROTOCOL_VERSION: u32 = 2;

@@ -367,7 +367,10 @@ fn json_has_every_check_by_name_and_every_setting_with_its_source() {
             .ends_with("goal-auditor.json:1:15"),
         "{max_audits}"
     );
-    assert_eq!(said["checks"][0]["details"]["protocol"], 1);
+    assert_eq!(
+        said["checks"][0]["details"]["protocol"],
+        goal_protocol::PROTOCOL_VERSION
+    );
 }
 
 #[test]

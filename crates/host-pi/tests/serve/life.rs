@@ -72,7 +72,8 @@ mod linux {
             .spawn()
             .expect("the binary");
         let mut stdin = child.stdin.take().expect("a pipe");
-        let hello = json!({"type": "hello", "protocol": 1, "shim": "0.1.0"});
+        let hello =
+            json!({"type": "hello", "protocol": goal_protocol::PROTOCOL_VERSION, "shim": "0.1.0"});
         for (id, event) in [hello, opened()]
             .into_iter()
             .chain((0..2_000).map(|_| command("help")))
@@ -175,7 +176,7 @@ mod linux {
             .lines()
             .map_while(Result::ok);
         let pid: u32 = lines.next().expect("a line").parse().expect("a process id");
-        let hello = json!({"token": TOKEN, "id": 1, "event": {"type": "hello", "protocol": 1, "shim": "0.1.0"}});
+        let hello = json!({"token": TOKEN, "id": 1, "event": {"type": "hello", "protocol": goal_protocol::PROTOCOL_VERSION, "shim": "0.1.0"}});
         writeln!(stdin, "{hello}").expect("a reader");
         let welcome: Value = serde_json::from_str(&lines.next().expect("a line")).expect("JSON");
         assert_eq!(welcome["effects"][0]["type"], "welcome");

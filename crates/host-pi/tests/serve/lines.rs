@@ -9,7 +9,7 @@ use crate::{command, effect, opened, pursuing};
 fn a_greeting_is_answered_with_version_and_token() {
     let mut shim = Shim::silent();
     shim.write_line(&json!({
-        "token": TOKEN, "id": 7, "event": {"type": "hello", "protocol": 1, "shim": "9.9", "agentDir": null},
+        "token": TOKEN, "id": 7, "event": {"type": "hello", "protocol": goal_protocol::PROTOCOL_VERSION, "shim": "9.9", "agentDir": null},
     }));
     let line = shim.line();
     assert_eq!(
@@ -24,11 +24,12 @@ fn a_greeting_is_answered_with_version_and_token() {
 #[test]
 fn another_protocol_is_refused_with_what_to_do_and_the_process_ends() {
     let mut shim = Shim::silent();
-    let effects = shim.ask(json!({"type": "hello", "protocol": 2, "shim": "9.9"}));
+    let effects = shim.ask(json!({"type": "hello", "protocol": 999, "shim": "9.9"}));
     let message = effect(&effects, "refused")["message"]
         .as_str()
         .unwrap_or_default();
-    for part in ["protocol 2", "speaks 1", "/reload"] {
+    let ours = format!("speaks {}", goal_protocol::PROTOCOL_VERSION);
+    for part in ["protocol 999", &ours, "/reload"] {
         assert!(message.contains(part), "{message}");
     }
     let (status, _) = shim.ends();

@@ -75,7 +75,7 @@ impl Shim {
     }
 
     pub(crate) fn greet(&mut self, agent_dir: Option<&Path>) -> Vec<Value> {
-        self.ask(json!({"type": "hello", "protocol": 1, "shim": "0.1.0", "agentDir": agent_dir}))
+        self.ask(json!({"type": "hello", "protocol": goal_protocol::PROTOCOL_VERSION, "shim": "0.1.0", "agentDir": agent_dir}))
     }
 
     /// Writes bytes as they are.

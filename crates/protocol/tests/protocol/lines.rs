@@ -39,7 +39,7 @@ pub(crate) fn events() -> Vec<Value> {
         json!({"type": "broke", "message": "m"}),
     ];
     let plain = [
-        json!({"type": "hello", "protocol": 1, "shim": "0.1.0", "agentDir": "/a"}),
+        json!({"type": "hello", "protocol": goal_protocol::PROTOCOL_VERSION, "shim": "0.1.0", "agentDir": "/a"}),
         json!({"type": "ping"}),
         json!({"type": "session_opened", "cause": {"type": "start"}, "records": [
             {"type": "ours", "data": {"v": 1}}, {"type": "message", "data": null},

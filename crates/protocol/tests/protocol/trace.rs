@@ -19,16 +19,33 @@ fn a_goal() -> Vec<Value> {
         "activity": "idle", "hasUi": true, "headless": false, "toolsActive": true,
         "model": {"provider": "p", "id": "x"}, "models": [{"provider": "p", "id": "x"}],
     });
-    vec![
+    let mut lines = vec![
         json!({"type": "session_opened", "cause": {"type": "start"}, "records": [], "auditLost": false,
             "hasUi": true, "terminal": false, "model": {"provider": "p", "id": "x"}, "cwd": "/w"}),
         json!({"type": "command", "text": "Write a poem", "host": host}),
-        json!({"type": "run_started"}),
+    ];
+    let set = engine_after(&lines);
+    let tag = set.goal().expect("a goal").tag();
+    lines.extend([
+        json!({"type": "message_arrived", "tag": {"id": tag.id, "generation": tag.generation}}),
         json!({"type": "tool_finished", "tool": "write", "isError": false, "ran": true, "aborted": false}),
         json!({"type": "settling", "failed": false, "providerAborted": false, "finalText": "More to do.",
             "toolsActive": true, "fullMessagePresent": true}),
         json!({"type": "command", "text": "pause", "host": host}),
-    ]
+    ]);
+    lines
+}
+
+/// The engine that was told these lines.
+fn engine_after(lines: &[Value]) -> Engine {
+    let mut engine = Engine::new(Settings::for_tests());
+    for (at, line) in (1_u64..).zip(lines) {
+        let wire = serde_json::from_value(line.clone()).expect("a line of the wire");
+        if let Some(event) = goal_protocol::event(wire, Some("/settings")) {
+            engine.handle(clocks(at), event, &mut Vec::new());
+        }
+    }
+    engine
 }
 
 /// Records what an engine makes of these lines, one every 10 ms.
@@ -341,9 +358,11 @@ fn a_damaged_line_before_the_last_is_named() {
         ("fresh", |line| {
             line.replacen("\"fresh\":\"", "\"fresh\":\"x", 1)
         }),
-        ("", |line| line.replacen("run_started", "run_wild", 1)),
+        ("", |line| {
+            line.replacen("message_arrived", "message_lost", 1)
+        }),
         ("no such event", |line| {
-            line.replacen("run_started", "ping", 1)
+            line.replacen("message_arrived", "ping", 1)
         }),
     ];
     for (why, damage) in damages {
