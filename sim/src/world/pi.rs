@@ -24,6 +24,8 @@ const RETRY_MS: u64 = 2_000;
 const BEGIN_POWER: u32 = 6;
 /// pi does not try again where a quota is used up.
 const QUOTA: &str = "insufficient_quota";
+/// What stands for the error of an answer that ended for want of room.
+const CUT_OFF: &str = "the answer was cut off";
 /// Words of pi for a call that an extension blocked.
 const BLOCKED: &str = "blocked";
 
@@ -128,7 +130,7 @@ pub(crate) struct Pi {
     pub(crate) turn: u64,
     run_turns: u32,
     retries: u32,
-    overflowed: bool,
+    pub(super) overflowed: bool,
     /// Messages of the user that wait for the end of a turn.
     pub(crate) queued: u32,
     /// Messages of the user that wait until the run would end.
@@ -445,10 +447,7 @@ impl World {
             && !error.contains(QUOTA);
         self.pi.error = Some(error);
         if overflow && !self.pi.overflowed {
-            self.pi.overflowed = true;
-            self.mark(Mark::OverflowCompaction);
-            self.tell(Event::CompactionStarted);
-            return self.compaction_begins(Stage::CompactingAfter { retries: true }, 60);
+            return self.mend_overflow();
         }
         if mendable && self.pi.retries < RETRIES_MAX {
             self.mark(Mark::HostRetry);
@@ -458,6 +457,14 @@ impl World {
         }
         self.pi.retries = 0;
         self.after_run();
+    }
+
+    /// Once in a run, pi makes room and asks again.
+    fn mend_overflow(&mut self) {
+        self.pi.overflowed = true;
+        self.mark(Mark::OverflowCompaction);
+        self.tell(Event::CompactionStarted);
+        self.compaction_begins(Stage::CompactingAfter { retries: true }, 60);
     }
 
     // The tools of an answer
@@ -711,6 +718,10 @@ impl World {
     /// pi's `agent_end`: retries are over, a compaction may follow, then the settle boundary.
     fn after_run(&mut self) {
         self.pi.results = 0;
+        if self.was_cut_off() {
+            self.pi.error = Some(CUT_OFF.to_owned());
+            return self.mend_overflow();
+        }
         if self.compacts(|rates| rates.compaction / 2) {
             self.tell(Event::CompactionStarted);
             return self.compaction_begins(Stage::CompactingAfter { retries: false }, 70);

@@ -66,6 +66,8 @@ pub(crate) struct Scripted {
     arguments: VecDeque<Value>,
     /// Calls of each tool that began to run, by the executor and by the auditor.
     begun: [BTreeMap<String, usize>; 2],
+    /// The executor's last answer ended for want of room.
+    cut_off: bool,
     /// Tokens of the executor's context, as its provider last counted them.
     tokens: u64,
     workspace: Workspace,
@@ -101,6 +103,7 @@ impl Scripted {
             tools: scenario.tools.clone(),
             arguments: VecDeque::new(),
             begun: [BTreeMap::new(), BTreeMap::new()],
+            cut_off: false,
             tokens: 0,
             workspace: Workspace::with(&scenario.files),
             before: BTreeMap::new(),

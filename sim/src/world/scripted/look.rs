@@ -6,7 +6,8 @@ use goal_engine::{Answer, AuditorEvent, OpenAuditor, Rung, StopKind, Usage};
 
 use serde_json::Value;
 
-use super::models::{CUT_OFF, refusal};
+use super::CONTEXT_MAX_TOKENS;
+use super::models::{CUT_OFF, can_make_room, refusal, wants_room};
 use crate::goal_event::SUMMARY;
 use crate::world::{Happening, World};
 use crate::{End, Reply, ToolCall, Workspace};
@@ -16,9 +17,6 @@ const RETRIES_MAX: u32 = 3;
 const RETRY_MS: u64 = 50;
 /// The shim tells of output at most so often, in milliseconds.
 const OUTPUT_EVERY_MS: u64 = 250;
-/// The output limit of the models: an answer that ends with `length` below it met the end of the
-/// context, and pi compacts and asks once more.
-const OUTPUT_MAX_TOKENS: u64 = 4_096;
 
 /// Where the auditor's session stands.
 #[derive(Debug, Default)]
@@ -35,6 +33,8 @@ pub(super) struct Look {
     running: Option<Check>,
     number: u32,
     retries: u32,
+    /// Tokens of its context, as its provider last counted them.
+    tokens: u64,
     /// It compacted for want of room already.
     overflowed: bool,
 }
@@ -60,6 +60,14 @@ enum Stage {
     Retrying,
     /// The conversation is compacted.
     Compacting,
+}
+
+impl Look {
+    /// The conversation behind the system prompt has something to sum up.
+    fn can_make_room(&self) -> bool {
+        let words: Vec<_> = self.texts.iter().skip(1).map(String::as_str).collect();
+        can_make_room(&words)
+    }
 }
 
 /// A call that runs.
@@ -189,9 +197,10 @@ impl World {
             }
             End::Length => {
                 look.texts.push(text.clone());
+                let room = wants_room(&reply) && look.can_make_room();
                 self.auditor_answered(text, StopKind::Length, None, &reply);
-                if reply.usage.completion < OUTPUT_MAX_TOKENS {
-                    self.auditor_compacts();
+                if room {
+                    self.auditor_recovers();
                 } else {
                     self.auditor_is_done();
                 }
@@ -209,6 +218,7 @@ impl World {
         let Some(look) = self.looking() else { return };
         look.texts.push(text.clone());
         look.retries = 0;
+        look.tokens = reply.usage.prompt + reply.usage.completion;
         look.calls = reply.calls.clone().into();
         self.auditor_answered(text, stop, None, reply);
         if stop == StopKind::Stop {
@@ -259,7 +269,7 @@ impl World {
         self.auditor_answered(text, StopKind::Error, Some(error), &Reply::default());
         let Some(look) = self.looking() else { return };
         if overflow {
-            self.auditor_compacts();
+            self.auditor_recovers();
         } else if passes && look.retries < RETRIES_MAX {
             let wait_ms = RETRY_MS << look.retries;
             look.retries += 1;
@@ -271,13 +281,33 @@ impl World {
         }
     }
 
-    /// There is no room: once, pi makes some and asks again. The job is always said again.
+    /// After its calls; where the context is full, pi compacts first.
+    fn auditor_asks_next(&mut self) {
+        if self
+            .looking()
+            .is_some_and(|look| look.tokens > CONTEXT_MAX_TOKENS)
+        {
+            self.auditor_compacts();
+        } else {
+            self.auditor_asks();
+        }
+    }
+
+    /// There was no room: once, pi makes some and asks again.
+    fn auditor_recovers(&mut self) {
+        let Some(look) = self.looking() else { return };
+        if std::mem::replace(&mut look.overflowed, true) {
+            self.auditor_is_done();
+        } else {
+            self.auditor_compacts();
+        }
+    }
+
+    /// The conversation is summed up; the job is always said again.
     fn auditor_compacts(&mut self) {
         let life = self.auditor_life;
         let Some(look) = self.looking() else { return };
-        if std::mem::replace(&mut look.overflowed, true) {
-            return self.auditor_is_done();
-        }
+        look.tokens = 0;
         look.stage = Stage::Compacting;
         let text = look.texts.join("\n");
         self.report(AuditorEvent::CompactionStarted);
@@ -295,7 +325,7 @@ impl World {
             return;
         };
         let Some(call) = scripted.look.calls.pop_front() else {
-            return self.auditor_asks();
+            return self.auditor_asks_next();
         };
         scripted.look.number += 1;
         match scripted.checked(&call) {

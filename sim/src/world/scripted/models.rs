@@ -18,6 +18,13 @@ const DEFAULT_SUMMARY: &str = "A summary.";
 /// An answer that ends without a word of its end.
 pub(super) const CUT_OFF: &str = "Stream ended without finish_reason";
 
+/// The output limit of the models: an answer that ends with `length` below it met the end of the
+/// context.
+const OUTPUT_MAX_TOKENS: u64 = 4_096;
+/// What pi keeps of a conversation when it compacts it, at its own estimate of four characters a token.
+const KEPT_TOKENS: usize = 200;
+const TOKEN_CHARS: usize = 4;
+
 /// Arguments without which pi refuses a call of a tool of its own.
 const REQUIRED: [(&str, &[&str]); 4] = [
     ("bash", &["command"]),
@@ -102,6 +109,20 @@ pub(super) fn on_its_way_ms(reply: &Reply) -> u64 {
     reply.delay_ms + REQUEST_MS
 }
 
+/// The answer ended below the output limit of its model.
+pub(super) fn wants_room(reply: &Reply) -> bool {
+    reply.end == End::Length && reply.usage.completion < OUTPUT_MAX_TOKENS
+}
+
+/// Whether a compaction would leave anything out: the answer that was cut off is dropped, the
+/// newest words are kept, and what comes before them is summed up.
+pub(super) fn can_make_room(words: &[&str]) -> bool {
+    let behind_the_first = words.get(1..words.len().saturating_sub(1));
+    let chars = behind_the_first.unwrap_or_default().iter();
+    let chars: usize = chars.map(|text| text.chars().count()).sum();
+    chars >= KEPT_TOKENS * TOKEN_CHARS
+}
+
 /// A refusal in pi's words.
 pub(super) fn refusal(reply: &Reply) -> Option<String> {
     reply
@@ -169,10 +190,10 @@ impl World {
             };
         }
         scripted.tokens = reply.usage.prompt + reply.usage.completion;
-        let calls = reply
-            .calls
-            .iter()
-            .map(|call| scripted.call(call, tools_active));
+        scripted.cut_off = wants_room(reply);
+        let cut = reply.end == End::Length;
+        let calls = reply.calls.iter();
+        let calls = calls.map(|call| scripted.call(call, tools_active, cut));
         Answered {
             calls: calls.collect(),
             text: reply.whole_text(),
@@ -199,6 +220,14 @@ impl World {
         }
     }
 
+    /// The run would end with an answer that was cut off for want of room, and pi can make some.
+    pub(in crate::world) fn was_cut_off(&mut self) -> bool {
+        let overflowed = self.pi.overflowed;
+        let cut = self.scripted.as_mut();
+        let cut = cut.is_some_and(|it| std::mem::take(&mut it.cut_off));
+        cut && !overflowed && can_make_room(&self.words())
+    }
+
     /// pi asks for a summary of the executor's conversation.
     pub(in crate::world) fn ask_for_summary(&mut self, then: Happening) {
         let text = self.conversation();
@@ -211,7 +240,7 @@ impl World {
 }
 
 impl Scripted {
-    fn call(&mut self, call: &ToolCall, tools_active: bool) -> Call {
+    fn call(&mut self, call: &ToolCall, tools_active: bool, cut: bool) -> Call {
         let ours = match call.name.as_str() {
             "get_goal" => Some(GoalTool::GetGoal),
             "update_goal" => Some(GoalTool::UpdateGoal),
@@ -225,6 +254,7 @@ impl Scripted {
             return refused(format!("Tool {} not found", call.name));
         }
         let arguments = match self.checked(call) {
+            Ok(_) if cut => return refused("the answer was cut off".to_owned()),
             Ok(arguments) => arguments,
             Err(error) => return refused(error),
         };

@@ -86,6 +86,11 @@ impl World {
 
     /// What the executor's model is sent: the words of the branch since its last compaction.
     pub(super) fn conversation(&self) -> String {
+        self.words().join("\n")
+    }
+
+    /// The same, text by text.
+    pub(super) fn words(&self) -> Vec<&str> {
         let session = self.session();
         let mut kept = BTreeSet::new();
         let mut at = session.leaf;
@@ -98,8 +103,7 @@ impl World {
         }
         let lines = self.scripted.iter().flat_map(|it| &it.story.lines);
         let here = |line: &&Line| line.session == self.current && kept.contains(&line.at);
-        let texts: Vec<_> = lines.filter(here).map(|line| line.text.as_str()).collect();
-        texts.join("\n")
+        lines.filter(here).map(|line| line.text.as_str()).collect()
     }
 
     /// What came out.
