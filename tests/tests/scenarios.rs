@@ -32,6 +32,7 @@ scenarios! {
     audited_for_the_user
     auditor_always_overloaded
     auditor_changes_the_workspace
+    auditor_compacts_between_checks
     auditor_falls_silent
     auditor_overflow
     auditor_recovers
@@ -51,6 +52,7 @@ scenarios! {
     core_lost_in_an_audit
     core_lost_once
     core_lost_twice
+    cut_off_at_the_end_of_the_context
     dead_calls_of_a_paused_goal
     dead_calls_without_a_goal
     directive_in_objective_and_claim
@@ -59,11 +61,13 @@ scenarios! {
     edited_at_rest
     edited_in_a_run
     edited_in_an_audit
+    edits_are_work
     empty_answers
     error_in_the_guise_of_an_answer
     errors_and_empty_runs_apart
     executor_without_credentials
     failing_read_is_no_evidence
+    filtered_answer
     first_goal_in_the_users_run
     five_errored_runs
     five_errored_runs_alone
@@ -71,6 +75,7 @@ scenarios! {
     killed_in_a_run
     killed_in_an_audit
     killed_in_mid_write
+    last_refusal_in_a_batch
     limited_by_the_user
     long_objective
     many_calls_few_entries
@@ -109,12 +114,15 @@ scenarios! {
     resumed_in_a_back_off
     resumed_with_another_model
     retried_by_pi
+    retries_of_pi_used_up
     second_goal_needs_a_yes
     several_claims_in_one_message
     silent_check
     slow_first_word
     steered_in_a_run
+    steered_in_an_audit
     stopped_in_a_check
+    stopped_in_a_tool
     the_last_audit
     the_same_claim_and_objection
     the_same_words_while_writing
