@@ -255,7 +255,9 @@ impl World {
     }
 
     fn look(&mut self, event: Event) {
-        let ms = if self.is_healed() {
+        let ms = if self.scripted.is_some() {
+            super::scripted::LOOK_MS
+        } else if self.is_healed() {
             5
         } else {
             self.entropy.ms(11)

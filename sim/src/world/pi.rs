@@ -446,7 +446,7 @@ impl World {
             .any(|start| error.starts_with(start))
             && !error.contains(QUOTA);
         self.pi.error = Some(error);
-        if overflow && !self.pi.overflowed {
+        if overflow && !self.pi.overflowed && self.can_make_room() {
             return self.mend_overflow();
         }
         if mendable && self.pi.retries < RETRIES_MAX {

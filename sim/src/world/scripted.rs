@@ -24,6 +24,8 @@ use crate::{AUDITOR, EXECUTOR, Observed, Scenario, Workspace};
 
 /// The provider of every model of a scenario.
 const PROVIDER: &str = "sim";
+/// A look at the workspace takes longer than what an action leads to at once, as it does on pi.
+pub(super) const LOOK_MS: u64 = 100;
 /// pi compacts above this many tokens: the window of the models less what pi keeps free.
 const CONTEXT_MAX_TOKENS: u64 = 128_000 - 2_000;
 

@@ -7,7 +7,7 @@ use goal_engine::{Answer, AuditorEvent, OpenAuditor, Rung, StopKind, Usage};
 use serde_json::Value;
 
 use super::CONTEXT_MAX_TOKENS;
-use super::models::{CUT_OFF, can_make_room, refusal, wants_room};
+use super::models::{CUT_OFF, has_something_to_sum_up, refusal, wants_room};
 use crate::goal_event::SUMMARY;
 use crate::world::{Happening, World};
 use crate::{End, Reply, ToolCall, Workspace};
@@ -37,6 +37,8 @@ pub(super) struct Look {
     tokens: u64,
     /// It compacted for want of room already.
     overflowed: bool,
+    /// Its conversation was summed up once.
+    compacted: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -66,7 +68,7 @@ impl Look {
     /// The conversation behind the system prompt has something to sum up.
     fn can_make_room(&self) -> bool {
         let words: Vec<_> = self.texts.iter().skip(1).map(String::as_str).collect();
-        can_make_room(&words)
+        self.compacted || has_something_to_sum_up(&words)
     }
 }
 
@@ -196,10 +198,10 @@ impl World {
                 self.auditor_fails(text, error);
             }
             End::Length => {
+                let before = look.can_make_room();
                 look.texts.push(text.clone());
-                let room = wants_room(&reply) && look.can_make_room();
                 self.auditor_answered(text, StopKind::Length, None, &reply);
-                if room {
+                if wants_room(&reply) && before {
                     self.auditor_recovers();
                 } else {
                     self.auditor_is_done();
@@ -268,7 +270,7 @@ impl World {
             .any(|start| error.starts_with(start));
         self.auditor_answered(text, StopKind::Error, Some(error), &Reply::default());
         let Some(look) = self.looking() else { return };
-        if overflow {
+        if overflow && look.can_make_room() {
             self.auditor_recovers();
         } else if passes && look.retries < RETRIES_MAX {
             let wait_ms = RETRY_MS << look.retries;
@@ -308,6 +310,7 @@ impl World {
         let life = self.auditor_life;
         let Some(look) = self.looking() else { return };
         look.tokens = 0;
+        look.compacted = true;
         look.stage = Stage::Compacting;
         let text = look.texts.join("\n");
         self.report(AuditorEvent::CompactionStarted);

@@ -8,6 +8,7 @@ use crate::goal_event::SUMMARY;
 use crate::models::{AnswerEnd, Answered, Call, Tool};
 use crate::scenario::Moment;
 use crate::world::pi::Stage;
+use crate::world::session::What;
 use crate::world::{Happening, World};
 use crate::{End, GoalEvent, Reply, ToolCall};
 
@@ -32,7 +33,7 @@ const REQUIRED: [(&str, &[&str]); 4] = [
     ("write", &["path", "content"]),
     ("edit", &["path", "edits"]),
 ];
-/// A tool that needs none.
+/// A tool that needs none; the agent has it only where it is asked for, the auditor always.
 const WITHOUT_REQUIRED: &str = "ls";
 
 /// A call that pi carries out, or refuses by itself.
@@ -114,13 +115,12 @@ pub(super) fn wants_room(reply: &Reply) -> bool {
     reply.end == End::Length && reply.usage.completion < OUTPUT_MAX_TOKENS
 }
 
-/// Whether a compaction would leave anything out: the answer that was cut off is dropped, the
-/// newest words are kept, and what comes before them is summed up.
-pub(super) fn can_make_room(words: &[&str]) -> bool {
-    let behind_the_first = words.get(1..words.len().saturating_sub(1));
-    let chars = behind_the_first.unwrap_or_default().iter();
-    let chars: usize = chars.map(|text| text.chars().count()).sum();
-    chars >= KEPT_TOKENS * TOKEN_CHARS
+/// Whether a compaction would leave anything out, once the answer that failed is dropped: the newest
+/// words are kept, and what comes before them is summed up. Where all is one message, it is that.
+pub(super) fn has_something_to_sum_up(words: &[&str]) -> bool {
+    let behind_the_first = words.iter().skip(1);
+    let chars: usize = behind_the_first.map(|text| text.chars().count()).sum();
+    chars == 0 || chars >= KEPT_TOKENS * TOKEN_CHARS
 }
 
 /// A refusal in pi's words.
@@ -225,7 +225,18 @@ impl World {
         let overflowed = self.pi.overflowed;
         let cut = self.scripted.as_mut();
         let cut = cut.is_some_and(|it| std::mem::take(&mut it.cut_off));
-        cut && !overflowed && can_make_room(&self.words())
+        cut && !overflowed && self.can_make_room()
+    }
+
+    /// pi finds something to sum up in the executor's conversation, whose last answer failed.
+    pub(in crate::world) fn can_make_room(&self) -> bool {
+        let words = self.words();
+        let kept = words.split_last().map_or(&[][..], |(_, kept)| kept);
+        let compacted = self
+            .session()
+            .branch()
+            .any(|it| matches!(it.what, What::Compaction));
+        self.scripted.is_none() || compacted || has_something_to_sum_up(kept)
     }
 
     /// pi asks for a summary of the executor's conversation.
@@ -251,6 +262,9 @@ impl Scripted {
             error,
         };
         if ours.is_some() && !tools_active {
+            return refused(format!("Tool {} not found", call.name));
+        }
+        if call.name == WITHOUT_REQUIRED && self.tools.is_none() {
             return refused(format!("Tool {} not found", call.name));
         }
         let arguments = match self.checked(call) {
