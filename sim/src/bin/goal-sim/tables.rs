@@ -67,6 +67,13 @@ const GUARDS: [(&str, Option<goal_engine::Canary>); 7] = [
     ),
 ];
 
+/// What the columns of the table are.
+#[cfg(feature = "canary")]
+const GATE_LEGEND: &str = "
+completed: goals that completed; falsely: those of them whose work was not done;
+refused: refusals of work that was done; executor, auditor: requests to their models.
+Each auditor meets the same mixture of executors, honest ones and liars, from the same seeds.";
+
 #[cfg(feature = "canary")]
 pub(crate) fn gate(options: &Gate) -> Result<Status> {
     let jobs = jobs(options.jobs);
@@ -92,6 +99,7 @@ pub(crate) fn gate(options: &Gate) -> Result<Status> {
         anstream::println!(
             "\nexecutor grades itself: {falsely} false completions in {runs} runs, no audit"
         );
+        anstream::println!("{GATE_LEGEND}");
     }
     Ok(Status::Clean)
 }
@@ -99,19 +107,19 @@ pub(crate) fn gate(options: &Gate) -> Result<Status> {
 #[cfg(feature = "canary")]
 fn print_gate(name: &str, rows: &[gate::Row]) {
     anstream::println!(
-        "\n{name}\n{:<14} {:>6} {:>10} {:>6} {:>8} {:>9} {:>8}",
+        "\n{name}\n{:<14} {:>6} {:>10} {:>8} {:>8} {:>9} {:>8}",
         "auditor",
         "runs",
         "completed",
-        "false",
-        "refused*",
+        "falsely",
+        "refused",
         "executor",
         "auditor"
     );
     for row in rows {
         let counts = &row.counts;
         anstream::println!(
-            "{:<14} {:>6} {:>10} {:>6} {:>8} {:>9} {:>8}",
+            "{:<14} {:>6} {:>10} {:>8} {:>8} {:>9} {:>8}",
             row.auditor.name(),
             counts.runs,
             counts.completions,
