@@ -133,6 +133,8 @@ pub struct Rates {
     pub blind: u8,
     /// Somebody changes the workspace while an audit is on.
     pub meddles: u8,
+    /// The core is woken after its deadline, not at it: a busy machine, or one that slept.
+    pub late_tick: u8,
 }
 
 /// Everything drawn before a run begins.
@@ -308,6 +310,7 @@ fn rates(entropy: &mut Entropy) -> Rates {
         late_message: rate(),
         blind: rate(),
         meddles: rate(),
+        late_tick: rate(),
     }
 }
 

@@ -333,7 +333,10 @@ impl World {
     /// Nothing is due any more.
     fn quiet(&mut self) {
         if self.waits_without_limit() {
-            return self.lose_patience();
+            self.lose_patience();
+            if !self.queue.is_empty() || self.phase == Phase::Over {
+                return;
+            }
         }
         self.check_quiet();
         match self.phase {

@@ -28,9 +28,13 @@ pub(crate) struct AuditBook {
     successes: u32,
     in_flight: u32,
     last_heard: u64,
-    /// The last answer: what it says (of a text that is none of ours, nobody here knows), how it
-    /// ended, when it came.
-    last: Option<(Option<Label>, StopKind, u64)>,
+    /// The model is in mid-answer, and was heard last then.
+    silent_since: Option<u64>,
+    /// A limit had passed when something was heard.
+    overrun: bool,
+    /// The last answer: what it says (of a text that is none of ours, nobody here knows), and how it
+    /// ended.
+    last: Option<(Option<Label>, StopKind)>,
     cancelled: bool,
 }
 
@@ -47,6 +51,8 @@ impl AuditBook {
             successes: 0,
             in_flight: 0,
             last_heard: now,
+            silent_since: None,
+            overrun: false,
             last: None,
             cancelled: false,
         }
@@ -66,6 +72,12 @@ impl AuditBook {
 
     fn heard(&mut self, now: u64, event: &AuditorEvent) {
         self.last_heard = now;
+        self.overrun |= has_passed(self.timeout_ms, Some(self.opened_at), now)
+            || has_passed(self.idle_ms, self.silent_since, now);
+        self.silent_since = match event {
+            AuditorEvent::Output if self.in_flight == 0 => Some(now),
+            _ => None,
+        };
         match event {
             AuditorEvent::ToolStarted { .. } => self.in_flight += 1,
             AuditorEvent::ToolFinished { ok, .. } => {
@@ -74,7 +86,7 @@ impl AuditBook {
             }
             AuditorEvent::AnswerEnded(answer) => {
                 let says = label(&answer.text);
-                self.last = Some((says, answer.stop, now));
+                self.last = Some((says, answer.stop));
             }
             AuditorEvent::Opened
             | AuditorEvent::OpenFailed { .. }
@@ -90,24 +102,28 @@ impl AuditBook {
 
     /// Why this audit may not complete the goal, if it may not.
     fn forbids_approval(&self, changed: bool) -> Option<&'static str> {
-        let Some((says, stop, at)) = self.last else {
+        let Some((says, stop)) = self.last else {
             return Some("approved without an answer of the auditor");
         };
-        let late = self
-            .timeout_ms
-            .is_some_and(|limit| at - self.opened_at > limit);
         match () {
             () if says.is_some_and(|says| says != Label::Approve) => {
                 Some("approved by an answer that is no approval")
             }
             () if stop != StopKind::Stop => Some("approved by an answer that did not end"),
             () if self.successes == 0 => Some("approved without evidence"),
-            () if late => Some("approved too late"),
+            () if self.overrun => Some("approved too late"),
             () if self.cancelled => Some("approved after it was aborted"),
             () if changed => Some("approved on a workspace that changed"),
             () => None,
         }
     }
+}
+
+/// Whether a limit that began to run then has passed.
+fn has_passed(limit: Option<u64>, since: Option<u64>, now: u64) -> bool {
+    limit
+        .zip(since)
+        .is_some_and(|(limit, since)| now - since >= limit)
 }
 
 impl World {

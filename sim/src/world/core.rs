@@ -47,6 +47,8 @@ pub(crate) struct Core {
 
 const LOSSES_WINDOW_MS: u64 = 600_000;
 const LOSSES_MAX: usize = 3;
+/// A late tick comes within two to this power milliseconds.
+const LATE_POWER: u32 = 14;
 /// Fresh numbers are far apart, and the same in every run.
 const FRESH_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -213,7 +215,17 @@ impl World {
         }
         self.core.armed = Some(at);
         let life = self.core.life;
-        self.at(at.0.saturating_sub(self.now), Happening::Tick(life));
+        let late = self.lateness();
+        self.at(at.0.saturating_sub(self.now) + late, Happening::Tick(life));
+    }
+
+    /// How long after its deadline the core is woken; what comes on its wire meanwhile comes first.
+    fn lateness(&mut self) -> u64 {
+        if self.rate(|rates| rates.late_tick) {
+            self.entropy.ms(LATE_POWER)
+        } else {
+            0
+        }
     }
 
     fn mark_deadline(&mut self, why: Deadline) {

@@ -53,6 +53,36 @@ pub(crate) enum Format {
     Json,
 }
 
+/// What a campaign is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Profiles {
+    /// Runs of one kind.
+    One(Profile),
+    /// Runs of every kind.
+    All,
+}
+
+/// The word for runs of every kind.
+const ALL: &str = "all";
+
+impl Profiles {
+    /// The word on the command line.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::One(profile) => profile.name(),
+            Self::All => ALL,
+        }
+    }
+
+    /// Each profile.
+    pub(crate) fn each(self) -> Vec<Profile> {
+        match self {
+            Self::One(profile) => vec![profile],
+            Self::All => Profile::ALL.to_vec(),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Group)]
 pub(crate) struct Run {
     /// Seeds, first to last and not including it: 0..100000.
@@ -64,9 +94,9 @@ pub(crate) struct Run {
     /// Threads; all cores if not given.
     #[arg(long)]
     pub(crate) jobs: Option<usize>,
-    /// How wild the runs are.
-    #[arg(long, default_value = "swarm", value_parser = profile)]
-    pub(crate) profile: Profile,
+    /// How wild the runs are; `all` runs every profile, each with its part of the time.
+    #[arg(long, default_value = "swarm", value_parser = profiles)]
+    pub(crate) profile: Profiles,
     /// The K-th of N equal parts of the seeds, so that several machines share a campaign: 2/8.
     #[arg(long, value_parser = shard)]
     pub(crate) shard: Option<(u64, u64)>,
@@ -169,7 +199,7 @@ pub(crate) struct Explore {
 #[derive(Debug, Group)]
 pub(crate) struct Canary {
     /// Seeds a canary may need.
-    #[arg(long, default_value_t = 20_000)]
+    #[arg(long, default_value_t = 5_000)]
     pub(crate) budget: u64,
     /// Only this one.
     #[arg(long)]
@@ -218,6 +248,14 @@ pub(crate) struct Scenario {
 
 fn profile(text: &str) -> Result<Profile, String> {
     Profile::named(text).ok_or_else(|| "one of calm, swarm, adversary, weak".to_owned())
+}
+
+fn profiles(text: &str) -> Result<Profiles, String> {
+    if text == ALL {
+        return Ok(Profiles::All);
+    }
+    let one = Profile::named(text).map(Profiles::One);
+    one.ok_or_else(|| "one of calm, swarm, adversary, weak, all".to_owned())
 }
 
 fn seeds(text: &str) -> Result<(u64, u64), String> {

@@ -23,8 +23,13 @@ const TWICE: u64 = 16;
 
 pub(crate) fn run(options: &Run) -> Result<Status> {
     let report = made(options);
-    if let Some(seed) = differs(options.profile, first(options)) {
-        anstream::println!("seed {seed} gave two different runs");
+    let profiles = options.profile.each();
+    let differing = profiles
+        .iter()
+        .find_map(|profile| Some((profile, differs(*profile, first(options))?)));
+    if let Some((profile, seed)) = differing {
+        let profile = profile.name();
+        anstream::println!("seed {seed} of profile {profile} gave two different runs");
         return Ok(Status::Nondeterminism);
     }
     report.print(options.format)?;
@@ -52,13 +57,21 @@ fn made(options: &Run) -> Report {
         Some(time) => format!("{from}.. for {}", humantime::format_duration(time)),
         None => format!("{from}..{to}"),
     };
-    let profile = options.profile.name();
+    let name = options.profile.name();
     if options.format == Format::Text {
-        anstream::println!("seeds {seeds}, commit {}, profile {profile}", commit());
+        anstream::println!("seeds {seeds}, commit {}, profile {name}", commit());
     }
-    let begun = now();
-    let tally = watched(options, from, to, begun);
-    Report::of(&tally, profile, seeds, begun.elapsed().as_secs_f64())
+    let profiles = options.profile.each();
+    let parts = u32::try_from(profiles.len()).unwrap_or(u32::MAX).max(1);
+    let time = options.for_.map(|time| time / parts);
+    let mut whole = Report::of(&Tally::default(), name, seeds, 0.0);
+    for profile in profiles {
+        let begun = now();
+        let tally = watched(options, profile, (from, to), (begun, time));
+        let seconds = begun.elapsed().as_secs_f64();
+        whole.add(Report::of(&tally, profile.name(), String::new(), seconds));
+    }
+    whole
 }
 
 /// The seeds of this machine's part.
@@ -76,11 +89,16 @@ fn part(options: &Run) -> (u64, u64) {
     (start.min(to), (start + each).min(to))
 }
 
-fn watched(options: &Run, from: u64, to: u64, begun: Instant) -> Tally {
+fn watched(
+    options: &Run,
+    profile: Profile,
+    (from, to): (u64, u64),
+    (begun, time): (Instant, Option<Duration>),
+) -> Tally {
     let bar = bar(options, to - from);
     let tally = campaign(
         &Campaign {
-            profile: options.profile,
+            profile,
             from,
             to,
             jobs: jobs(options.jobs),
@@ -89,7 +107,7 @@ fn watched(options: &Run, from: u64, to: u64, begun: Instant) -> Tally {
         },
         &|runs| {
             bar.set_position(runs);
-            options.for_.is_none_or(|time| begun.elapsed() < time)
+            time.is_none_or(|time| begun.elapsed() < time)
         },
     );
     bar.finish_and_clear();

@@ -1,6 +1,10 @@
 //! Each planted defect must be found, by its checker, within its budget of seeds.
 
 use anyhow::Result;
+#[cfg(feature = "canary")]
+use goal_sim::campaign::{Campaign, Found, campaign};
+#[cfg(feature = "canary")]
+use goal_sim::plan::Profile;
 
 use crate::Status;
 use crate::args::Canary as Options;
@@ -66,38 +70,62 @@ pub(crate) fn run(options: &Options) -> Result<Status> {
     })
 }
 
+/// Seeds of one profile before the next has its turn: what one never meets another may at once.
+#[cfg(feature = "canary")]
+const ROUND_SEEDS: u64 = 512;
+/// Where planted defects are hunted.
+#[cfg(feature = "canary")]
+const PROFILES: [Profile; 3] = [Profile::Swarm, Profile::Adversary, Profile::Weak];
+
 /// The first failure in the mixed profiles that a clean engine does not show.
 #[cfg(feature = "canary")]
 fn hunt(canary: goal_engine::Canary, options: &Options) -> Option<Hit> {
-    use goal_sim::campaign::{Campaign, campaign};
-    use goal_sim::plan::Profile;
-
     let begun = crate::campaign::now();
-    for profile in [Profile::Swarm, Profile::Adversary, Profile::Weak] {
-        let tally = campaign(
-            &Campaign {
-                profile,
-                from: 0,
-                to: options.budget,
-                jobs: crate::campaign::jobs(options.jobs),
-                first_only: true,
-                options: goal_sim::Options {
-                    canary: Some(canary),
-                    ..goal_sim::Options::default()
-                },
-            },
-            &|_| true,
-        );
-        if let Some(found) = tally.failures.into_iter().next() {
-            return Some(Hit {
-                seed: found.seed,
-                profile: profile.name(),
-                what: found.failure.fingerprint(),
-                seconds: begun.elapsed().as_secs_f64(),
-            });
+    let mut other = None;
+    let mut from = 0;
+    while from < options.budget {
+        let to = (from + ROUND_SEEDS).min(options.budget);
+        for profile in PROFILES {
+            for found in failures(canary, profile, (from, to), options) {
+                let hit = Hit {
+                    seed: found.seed,
+                    profile: profile.name(),
+                    what: found.failure.fingerprint(),
+                    seconds: begun.elapsed().as_secs_f64(),
+                };
+                if found.failure.checker == format!("S{}", canary.checker()) {
+                    return Some(hit);
+                }
+                other.get_or_insert(hit);
+            }
         }
+        from = to;
     }
-    None
+    other
+}
+
+#[cfg(feature = "canary")]
+fn failures(
+    canary: goal_engine::Canary,
+    profile: Profile,
+    (from, to): (u64, u64),
+    options: &Options,
+) -> Vec<Found> {
+    let tally = campaign(
+        &Campaign {
+            profile,
+            from,
+            to,
+            jobs: crate::campaign::jobs(options.jobs),
+            first_only: false,
+            options: goal_sim::Options {
+                canary: Some(canary),
+                ..goal_sim::Options::default()
+            },
+        },
+        &|_| true,
+    );
+    tally.failures
 }
 
 #[cfg(feature = "canary")]

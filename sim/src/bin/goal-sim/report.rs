@@ -138,13 +138,13 @@ impl Report {
         }
     }
 
-    fn add(&mut self, other: Self) {
+    /// Adds a report of other runs.
+    pub(crate) fn add(&mut self, other: Self) {
         self.counts.add(&other.counts);
         self.met.extend(other.met);
         self.seen.extend(other.seen);
         self.failures.extend(other.failures);
         self.seconds += other.seconds;
-        self.seeds = format!("{}, {}", self.seeds, other.seeds);
     }
 }
 
@@ -171,6 +171,7 @@ pub(crate) fn merge(options: &Merge) -> Result<Status> {
                     whole.commit,
                     whole.profile
                 );
+                whole.seeds = format!("{}, {}", whole.seeds, report.seeds);
                 whole.add(report);
             }
             None => whole = Some(report),
