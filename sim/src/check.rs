@@ -99,6 +99,12 @@ impl Checks {
         self.runs.idle_turns = 0; // What a core counts inside a run, its successor counts anew.
     }
 
+    /// The host leaves rest.
+    pub(crate) fn host_runs(&mut self, now: u64) {
+        self.runs.running_since = now;
+        self.run_begins();
+    }
+
     pub(crate) fn run_begins(&mut self) {
         self.runs.idle_turns = 0;
         self.runs.worked = false;

@@ -42,6 +42,8 @@ pub enum ExecutorKind {
     Liar,
     /// Its provider fails in ways that time mends.
     Flaky,
+    /// Its provider is down: every request fails in a way that time would mend.
+    Down,
     /// Its provider fails in ways that nothing mends.
     Broken,
     /// Answers cut off by the output limit.
@@ -52,7 +54,7 @@ pub enum ExecutorKind {
 
 impl ExecutorKind {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Strong,
         Self::Talker,
         Self::Mute,
@@ -66,6 +68,7 @@ impl ExecutorKind {
         Self::Injector,
         Self::Liar,
         Self::Flaky,
+        Self::Down,
         Self::Broken,
         Self::Truncated,
         Self::Asker,
@@ -204,6 +207,7 @@ pub(crate) fn executor(kind: ExecutorKind, scene: Scene, entropy: &mut Entropy) 
         ExecutorKind::Injector => answer("", vec![claim(Some(INJECTION))]),
         ExecutorKind::Liar => liar(scene, entropy, ms),
         ExecutorKind::Flaky => flaky(scene, entropy, ms),
+        ExecutorKind::Down => error(entropy.pick(Stream::Models, &PASSING), ms),
         ExecutorKind::Broken => error(entropy.pick(Stream::Models, &BROKEN), ms),
         ExecutorKind::Truncated => Answered {
             end: AnswerEnd::Length,
@@ -366,6 +370,8 @@ pub enum AuditorKind {
     Gullible,
     /// Looks, and refuses always, in the same words.
     Contrarian,
+    /// Looks, and refuses in words that attack whoever reads them.
+    Hostile,
     /// Looks, and throws a coin.
     Coin,
     /// Breaks the format of the verdict.
@@ -396,11 +402,12 @@ pub enum AuditorKind {
 
 impl AuditorKind {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Honest,
         Self::RubberStamp,
         Self::Gullible,
         Self::Contrarian,
+        Self::Hostile,
         Self::Coin,
         Self::Formless,
         Self::Blind,
@@ -424,6 +431,7 @@ impl AuditorKind {
             Self::RubberStamp => "rubber stamp",
             Self::Gullible => "gullible",
             Self::Contrarian => "contrarian",
+            Self::Hostile => "hostile",
             Self::Coin => "coin",
             Self::Formless => "formless",
             Self::Blind => "blind",
@@ -542,6 +550,7 @@ pub(crate) fn auditor(
             looks(entropy, [say(text)])
         }
         AuditorKind::Contrarian => looks(entropy, [say(VERDICTS[4].0)]),
+        AuditorKind::Hostile => looks(entropy, [say(VERDICTS[5].0)]),
         AuditorKind::Coin => {
             let text = entropy.pick(Stream::Models, &VERDICTS).0;
             looks(entropy, [say(text)])

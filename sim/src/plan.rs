@@ -135,6 +135,8 @@ pub struct Rates {
     pub meddles: u8,
     /// The core is woken after its deadline, not at it: a busy machine, or one that slept.
     pub late_tick: u8,
+    /// The user acts while an audit, or a wait after an error, is under way.
+    pub hasty: u8,
 }
 
 /// Everything drawn before a run begins.
@@ -310,7 +312,8 @@ fn rates(entropy: &mut Entropy) -> Rates {
         late_message: rate(),
         blind: rate(),
         meddles: rate(),
-        late_tick: rate(),
+        late_tick: rate().saturating_mul(2),
+        hasty: rate().saturating_mul(2),
     }
 }
 

@@ -149,6 +149,8 @@ enum Happening {
     Auditor(u32),
     /// The user acts.
     User,
+    /// The user acts on what is under way.
+    Hasty,
     /// The user answers a question or closes an editor.
     Answer(u32, user::Dialog),
     /// The shim tries to start a run again.
@@ -203,7 +205,12 @@ enum Phase {
     /// Limits are off, and the user has had enough.
     Stopping,
     /// All is well again: the goal must come to its end.
-    Healed { since: u64, requests: u32 },
+    Healed {
+        since: u64,
+        requests: u32,
+        /// The generation of the goal that had stopped.
+        generation: u64,
+    },
     /// Nothing more is expected.
     Over,
 }
@@ -287,6 +294,7 @@ impl World {
             Happening::Compacted(epoch) => self.compacted(epoch),
             Happening::Auditor(life) => self.auditor_moves(life),
             Happening::User => self.user_acts(),
+            Happening::Hasty => self.user_is_hasty(),
             Happening::Answer(life, dialog) => self.user_answers(life, dialog),
             Happening::Start(number) => self.start_again(number),
             Happening::ActionDone => self.action_is_done(),
@@ -319,7 +327,9 @@ impl World {
                     }
                 }
             }
-            Phase::Healed { since, requests } => {
+            Phase::Healed {
+                since, requests, ..
+            } => {
                 if self.requests[0] > requests + HEALED_REQUESTS_MAX {
                     self.fail("L2", "all is well, and the goal takes too many requests");
                 } else if self.now > since + HEALED_MAX_MS {
@@ -342,15 +352,24 @@ impl World {
         match self.phase {
             Phase::Trouble | Phase::Stopping if self.plan.headless => self.phase = Phase::Over,
             Phase::Trouble | Phase::Stopping => self.heal(),
-            Phase::Healed { .. } => {
-                if self.goal().is_some() && !self.session().newer {
-                    let stands = self.goal().map(|goal| format!("{:?}", goal.phase()));
-                    let stands = stands.unwrap_or_default();
-                    self.fail_with("L2", "all is well, and the goal does not complete", stands);
-                }
+            Phase::Healed { generation, .. } => {
+                self.check_completed(generation);
                 self.phase = Phase::Over;
             }
             Phase::Over => {}
+        }
+    }
+
+    /// What stopped was resumed, as its stop advised, and nothing was in its way.
+    fn check_completed(&mut self, generation: u64) {
+        let Some(goal) = self.goal().filter(|_| !self.session().newer) else {
+            return;
+        };
+        let stands = format!("{:?}", goal.phase());
+        if goal.generation() == generation {
+            self.fail_with("S9", "the way on that a stop names leads nowhere", stands);
+        } else {
+            self.fail_with("L2", "all is well, and the goal does not complete", stands);
         }
     }
 
@@ -378,6 +397,7 @@ impl World {
         self.phase = Phase::Healed {
             since: self.now,
             requests: self.requests[0],
+            generation: self.goal().map_or(0, Goal::generation),
         };
         self.plan.rates = Rates::default();
         self.plan.executors = vec![ExecutorKind::Strong];
@@ -385,6 +405,7 @@ impl World {
         self.plan.rung = goal_engine::Rung::Overlay;
         self.plan.wire = 0;
         self.pi.tools_active = true;
+        self.pi.kind = None;
         self.user.left = 0;
         if self.goal().is_none_or(Goal::is_pursuing) || self.session().newer {
             self.phase = Phase::Over;

@@ -2,7 +2,10 @@
 
 use anyhow::Result;
 
-use crate::{check, project, setup};
+use crate::{check, project, setup, sim};
+
+/// How long the campaign before a commit goes on, all profiles together.
+const CAMPAIGN_TIME: &str = "60s";
 
 /// Runs the task. What the test runners print last stays the last thing printed.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -16,6 +19,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     check::terminal()?;
     step("planted defects");
     canaries()?;
+    step("the simulator");
+    simulate()?;
     step("tests");
     // The end-to-end tests run this binary; told so, they need not ask cargo for it, each by itself.
     let binary = project::build_debug()?;
@@ -33,6 +38,13 @@ fn canaries() -> Result<()> {
     command.args(["test", "--quiet", "--package", "goal-engine"]);
     command.args(["--features", "canary", "--test", "engine", "canaries"]);
     project::run(&mut command)
+}
+
+/// The simulator still finds every planted defect, and nothing else for a minute.
+fn simulate() -> Result<()> {
+    sim::run(&["canary".to_owned()])?;
+    let campaign = ["run", "--for", CAMPAIGN_TIME, "--profile", "all"];
+    sim::run(&campaign.map(str::to_owned))
 }
 
 fn step(name: &str) {

@@ -50,6 +50,8 @@ pub(crate) struct RunBook {
     pub(super) waiting: Option<String>,
     /// A command, or the loss of the core, came in between: exact counts are the core's own.
     pub(super) muddied: bool,
+    /// When the host left rest.
+    pub(super) running_since: u64,
 }
 
 impl RunBook {
@@ -121,6 +123,9 @@ impl World {
         );
         self.check_prefix(message);
         let details = &message.details;
+        if details.totals.continuations != details.seq {
+            self.broken("S7", "a message does not carry what was counted");
+        }
         let fresh = details.seq == 0 && details.full;
         let known = self
             .checks_mut()
@@ -209,6 +214,14 @@ impl World {
     pub(crate) fn check_start(&mut self) {
         if self.start_is_outstanding() {
             self.broken("S2", "two continuations are outstanding");
+        }
+    }
+
+    /// A start reaches a host that runs: they may have crossed on the wire, and no more than that.
+    pub(crate) fn check_start_in_run(&mut self) {
+        let since = self.checks_mut().runs.running_since;
+        if self.now() > since + CROSSING_MS {
+            self.broken("S2", "a run was started beside one that goes on");
         }
     }
 

@@ -1,6 +1,6 @@
-//! S9: every stop is said and saved.
+//! S9: every stop is said and saved; S6: it leaves nothing armed.
 
-use goal_engine::{Effect, Event, Goal, Phase, SavedGoal};
+use goal_engine::{Deadline, Effect, Event, Goal, Phase, SavedGoal};
 
 use crate::world::World;
 
@@ -11,6 +11,7 @@ impl World {
                 self.check_stop_is_said(&proposal.effects);
             }
         }
+        self.check_nothing_waits();
         let was = before.is_some_and(Goal::is_pursuing);
         let paused = self
             .goal_now()
@@ -25,6 +26,14 @@ impl World {
             self.check_stop_is_said(out);
         } else if !self.session_is_newer() {
             self.broken("S7", "a stop that is not saved");
+        }
+    }
+
+    /// Nothing of a goal that rests is left armed.
+    fn check_nothing_waits(&mut self) {
+        let pursued = self.goal_now().is_some_and(Goal::is_pursuing);
+        if !pursued && self.deadline_now() == Some(Deadline::BackOff) {
+            self.broken("S6", "a deadline outlives the stop of its goal");
         }
     }
 

@@ -232,10 +232,16 @@ impl World {
         }
     }
 
-    /// A limit is not passed before its time, and no silence counts while a tool runs.
+    /// A limit is not passed before its time, and no silence counts while a tool runs. What is heard
+    /// only after a limit had passed ends the audit for that limit, whatever it is.
     fn check_expiry(&mut self, kind: FailureKind) {
         let now = self.now();
-        let Some(book) = &self.checks_mut().audit else {
+        let Some(book) = self
+            .checks_mut()
+            .audit
+            .as_ref()
+            .filter(|book| !book.overrun)
+        else {
             return;
         };
         let silent = now - book.last_heard;

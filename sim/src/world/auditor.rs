@@ -57,6 +57,7 @@ impl World {
             self.checks.workspace_changed = true;
         }
         self.prompted(&open.prompt);
+        self.tempt_the_user();
     }
 
     pub(super) fn prompt_auditor(&mut self, audit: u64, text: &str) {

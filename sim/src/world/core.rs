@@ -37,6 +37,9 @@ pub(crate) struct Core {
     out_free_at: u64,
     /// The deadline for which a tick is due already.
     armed: Option<Monotonic>,
+    /// The deadline that was overslept last, and until when.
+    overslept: Option<Monotonic>,
+    asleep_until: u64,
     /// Moments of recent losses.
     losses: Vec<u64>,
     /// It was lost too often; only a command starts it again.
@@ -48,7 +51,7 @@ pub(crate) struct Core {
 const LOSSES_WINDOW_MS: u64 = 600_000;
 const LOSSES_MAX: usize = 3;
 /// A late tick comes within two to this power milliseconds.
-const LATE_POWER: u32 = 14;
+const LATE_POWER: u32 = 17;
 /// Fresh numbers are far apart, and the same in every run.
 const FRESH_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -62,6 +65,8 @@ impl Core {
             in_free_at: 0,
             out_free_at: 0,
             armed: None,
+            overslept: None,
+            asleep_until: 0,
             losses: Vec::new(),
             gone: false,
             taken: 0,
@@ -122,8 +127,15 @@ impl World {
         if life != self.core.life {
             return;
         }
-        self.core.armed = None;
         let due = self.core.engine.as_ref().and_then(Engine::deadline);
+        if let Some((at, _)) = due
+            && at.0 <= self.now
+            && self.oversleeps(at)
+        {
+            let rest = self.core.asleep_until - self.now;
+            return self.at(rest, Happening::Tick(life));
+        }
+        self.core.armed = None;
         match due {
             Some((at, why)) if at.0 <= self.now => {
                 self.mark_deadline(why);
@@ -207,25 +219,28 @@ impl World {
     }
 
     fn arm(&mut self) {
-        let Some((at, _)) = self.core.engine.as_ref().and_then(Engine::deadline) else {
+        let Some((at, why)) = self.core.engine.as_ref().and_then(Engine::deadline) else {
             return;
         };
         if self.core.armed.is_some_and(|armed| armed <= at) {
             return;
         }
         self.core.armed = Some(at);
+        if why == Deadline::BackOff {
+            self.tempt_the_user();
+        }
         let life = self.core.life;
-        let late = self.lateness();
-        self.at(at.0.saturating_sub(self.now) + late, Happening::Tick(life));
+        self.at(at.0.saturating_sub(self.now), Happening::Tick(life));
     }
 
-    /// How long after its deadline the core is woken; what comes on its wire meanwhile comes first.
-    fn lateness(&mut self) -> u64 {
-        if self.rate(|rates| rates.late_tick) {
-            self.entropy.ms(LATE_POWER)
-        } else {
-            0
+    /// The core is woken only after this deadline; what is on its wire then comes first.
+    fn oversleeps(&mut self, deadline: Monotonic) -> bool {
+        let anew = self.core.overslept != Some(deadline);
+        if anew && self.rate(|rates| rates.late_tick) {
+            self.core.overslept = Some(deadline);
+            self.core.asleep_until = self.now + self.entropy.ms(LATE_POWER);
         }
+        self.now < self.core.asleep_until
     }
 
     fn mark_deadline(&mut self, why: Deadline) {

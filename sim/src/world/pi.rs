@@ -298,11 +298,11 @@ impl World {
         self.pi.run_turns = 0;
         self.pi.refused = false;
         self.pi.approved = false;
-        self.pi.kind = None;
+        self.pi.kind.take_if(|kind| *kind != ExecutorKind::Down); // An outage lasts.
         self.pi.text.clear();
         self.pi.error = None;
         self.tell(Event::RunStarted);
-        self.checks.run_begins();
+        self.checks.host_runs(self.now);
         for message in std::mem::take(&mut self.pi.steered) {
             self.deliver(&message); // What an aborted run left in pi's queue.
         }

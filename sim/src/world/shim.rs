@@ -135,6 +135,7 @@ impl World {
         self.shim.start += 1;
         self.shim.stopped = false;
         if self.shim.running {
+            self.check_start_in_run();
             self.shim.starting = Some(message.details.clone());
             self.pi.steered.push(message); // One extra turn of the run that is going on.
         } else if !self.is_busy() && !self.pi.compacting {

@@ -44,6 +44,8 @@ impl User {
 }
 
 const FIRST_MS: u64 = 10;
+/// Whoever does not want to wait acts within two to this power milliseconds.
+const HASTY_POWER: u32 = 12;
 /// An answer to a question comes within two to this power milliseconds.
 const ANSWER_POWER: u32 = 14;
 const ASKING: [&str; 6] = ["", "status", "why", "help", "config", "report"];
@@ -58,16 +60,43 @@ impl World {
         if self.user.goals == 0 {
             self.user.goals = 1;
             self.type_new_goal();
-        } else if self.user.left > 0 && self.phase == Phase::Trouble {
-            self.user.left -= 1;
-            let act = self.entropy.pick(Stream::Faults, &self.plan.acts);
-            self.note(|| format!("the user: {act:?}"));
-            self.act(act);
+        } else {
+            self.user_acts_once();
         }
         if self.user.left > 0 && self.phase == Phase::Trouble {
             let power = self.plan.acts_apart;
             let ms = self.entropy.ms(power);
             self.at(ms, Happening::User);
+        }
+    }
+
+    pub(super) fn user_acts_once(&mut self) {
+        if self.user.left > 0 && self.phase == Phase::Trouble {
+            self.user.left -= 1;
+            let act = self.entropy.pick(Stream::Faults, &self.plan.acts);
+            self.note(|| format!("the user: {act:?}"));
+            self.act(act);
+        }
+    }
+
+    /// Whoever does not want to wait stops it, says something, or does what others do.
+    pub(super) fn user_is_hasty(&mut self) {
+        if self.user.left == 0 || self.phase != Phase::Trouble || self.draw(2) == 0 {
+            return self.user_acts_once();
+        }
+        self.user.left -= 1;
+        let act = self
+            .entropy
+            .pick(Stream::Faults, &[Act::Abort, Act::Message]);
+        self.note(|| format!("the hasty user: {act:?}"));
+        self.act(act);
+    }
+
+    /// Something is under way that the user may not want to wait for.
+    pub(super) fn tempt_the_user(&mut self) {
+        if self.rate(|rates| rates.hasty) {
+            let ms = self.entropy.ms(HASTY_POWER);
+            self.at(ms, Happening::Hasty);
         }
     }
 

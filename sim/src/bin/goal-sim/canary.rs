@@ -4,6 +4,8 @@ use anyhow::Result;
 #[cfg(feature = "canary")]
 use goal_sim::campaign::{Campaign, Found, campaign};
 #[cfg(feature = "canary")]
+use goal_sim::entropy::Source;
+#[cfg(feature = "canary")]
 use goal_sim::plan::Profile;
 
 use crate::Status;
@@ -86,7 +88,11 @@ fn hunt(canary: goal_engine::Canary, options: &Options) -> Option<Hit> {
     while from < options.budget {
         let to = (from + ROUND_SEEDS).min(options.budget);
         for profile in PROFILES {
-            for found in failures(canary, profile, (from, to), options) {
+            let found = failures(canary, profile, (from, to), options);
+            for found in found
+                .into_iter()
+                .filter(|found| is_clean(found.seed, profile))
+            {
                 let hit = Hit {
                     seed: found.seed,
                     profile: profile.name(),
@@ -102,6 +108,13 @@ fn hunt(canary: goal_engine::Canary, options: &Options) -> Option<Hit> {
         from = to;
     }
     other
+}
+
+/// What fails without the defect too does not show it.
+#[cfg(feature = "canary")]
+fn is_clean(seed: u64, profile: Profile) -> bool {
+    let outcome = goal_sim::run(&Source::Seed(seed), profile, &goal_sim::Options::default());
+    outcome.failure.is_none()
 }
 
 #[cfg(feature = "canary")]
