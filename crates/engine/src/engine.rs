@@ -166,7 +166,9 @@ impl Engine {
             ..clocks
         };
         self.fresh_used = 0;
-        if !self.planted_lateness(&event) {
+        // What fell due in a branch that was left would be written into the one that opens.
+        let opens = matches!(event, Event::SessionOpened(_));
+        if !opens && !self.planted_lateness(&event) {
             self.expire(out);
         }
         if self.ends_abort_grace(&event) {

@@ -439,7 +439,8 @@ impl Engine {
         self.is_no_longer_busy();
         let waits = self.waiting.is_some();
         if settled.aborted && !settled.by_us {
-            if was_the_goals || waits || self.is_starting() {
+            // However long ago it was asked for, a start that waits in this run is stopped with it.
+            if was_the_goals || waits || self.is_starting() || settled.start_pending {
                 self.arm_abort_grace();
             }
         } else if self.deadlines.abort_grace.is_none() && !self.start_waiting(out) {

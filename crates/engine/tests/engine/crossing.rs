@@ -66,6 +66,23 @@ fn the_user_who_aborts_a_run_that_crosses_a_start_stops_the_goal_with_its_start(
 }
 
 #[test]
+fn the_user_who_aborts_a_long_run_in_which_a_start_waits_stops_the_goal() {
+    let mut rig = Rig::new();
+    rig.command("the objective");
+    rig.users_run_starts();
+    rig.wait(60_000); // One long tool: the message of the start has still not arrived.
+    rig.give(Event::RunSettled(RunSettled {
+        aborted: true,
+        by_us: false,
+        start_pending: true,
+        full_message_present: true,
+    }));
+    let asked = rig.wait(1_000);
+    assert_eq!(rig.phase(), "paused(aborted)");
+    assert!(asked.told().contains("/goal resume"), "{}", asked.brief());
+}
+
+#[test]
 fn from_the_arrival_of_its_message_a_run_of_the_user_is_the_goals_too() {
     let mut rig = Rig::new();
     rig.command("the objective");

@@ -91,6 +91,17 @@ fn a_proposal_of_a_session_that_was_left_commits_nothing() {
 }
 
 #[test]
+fn what_fell_due_in_another_branch_is_not_written_into_this_one() {
+    let mut rig = Rig::new();
+    rig.pursue("x");
+    rig.settled(true, false);
+    rig.sleep_through(60_000); // The core is woken long after the grace of the abort.
+    let asked = rig.open(OpenCause::Tree, Recovered::default());
+    assert!(asked.saved().is_empty(), "{}", asked.brief());
+    assert_eq!(rig.engine.goal(), None);
+}
+
+#[test]
 fn a_newer_versions_goal_is_not_shown_and_nothing_is_written_over_it() {
     let mut rig = Rig::new();
     let asked = rig.open(
