@@ -119,6 +119,10 @@ impl Checks {
         self.runs.last_tag.as_ref() != Some(tag) || self.runs.begins()
     }
 
+    fn full_is_known(&mut self, now: u64) -> bool {
+        self.runs.full_is_known(now)
+    }
+
     fn is_muddied(&self) -> bool {
         self.runs.muddied
     }

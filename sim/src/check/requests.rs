@@ -52,11 +52,19 @@ pub(crate) struct RunBook {
     pub(super) muddied: bool,
     /// When the host left rest.
     pub(super) running_since: u64,
+    /// When a full message was sent last.
+    full_at: Option<u64>,
 }
 
 impl RunBook {
     pub(super) fn user_acted(&mut self) {
         self.fruitless = 0;
+    }
+
+    /// A full message is sent. True if that of another was sent so long ago that the core knew.
+    pub(super) fn full_is_known(&mut self, now: u64) -> bool {
+        let before = self.full_at.replace(now);
+        before.is_none_or(|at| now > at + CROSSING_MS)
     }
 
     pub(super) fn user_spoke(&mut self) {
@@ -95,6 +103,7 @@ impl RunBook {
         }
         if edited {
             self.continuations = seq;
+            self.muddied = true; // Its start met a run that was going on, and was not seen here.
             return;
         }
         self.continuations += 1;

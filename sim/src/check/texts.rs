@@ -61,8 +61,9 @@ impl World {
     /// A message adds to what was sent, as little as is needed.
     pub(super) fn check_prefix(&mut self, message: &GoalMessage) {
         let details = &message.details;
-        let again =
-            details.full && !self.checks_mut().is_muddied() && self.full_is_sent(&details.tag);
+        let now = self.now();
+        let known = details.full && self.checks_mut().full_is_known(now);
+        let again = known && !self.checks_mut().is_muddied() && self.full_is_sent(&details.tag);
         if again {
             self.broken("S10", "the full message is sent although it is there");
         } else if !details.full && message.text.len() > MARKER_MAX_BYTES {
