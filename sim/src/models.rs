@@ -551,12 +551,10 @@ pub(crate) fn auditor(
         }
         AuditorKind::Contrarian => looks(entropy, [say(VERDICTS[4].0)]),
         AuditorKind::Hostile => looks(entropy, [say(VERDICTS[5].0)]),
-        AuditorKind::Coin => {
-            let text = entropy.pick(Stream::Models, &VERDICTS).0;
-            looks(entropy, [say(text)])
-        }
-        AuditorKind::Formless => {
-            let text = entropy.pick(Stream::Models, &VERDICTS[FORMLESS..]).0;
+        AuditorKind::Coin | AuditorKind::Formless => {
+            let coin = kind == AuditorKind::Coin;
+            let from = if coin { 0 } else { FORMLESS };
+            let text = entropy.pick(Stream::Models, &VERDICTS[from..]).0;
             looks(entropy, [say(text)])
         }
         AuditorKind::Blind => vec![check(entropy, false), say(approval(entropy))],
