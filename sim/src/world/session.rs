@@ -99,11 +99,16 @@ impl Session {
 
     /// The branch that ends at an entry, newest first.
     pub(crate) fn branch_at(&self, leaf: Option<usize>) -> impl Iterator<Item = &Entry> {
+        self.numbers_at(leaf).map(|number| &self.entries[number])
+    }
+
+    /// The numbers of its entries.
+    fn numbers_at(&self, leaf: Option<usize>) -> impl Iterator<Item = usize> {
         let mut at = leaf;
         std::iter::from_fn(move || {
-            let entry = self.entries.get(at?)?;
-            at = entry.parent;
-            Some(entry)
+            let number = at?;
+            at = self.entries.get(number)?.parent;
+            Some(number)
         })
     }
 
@@ -136,6 +141,22 @@ impl Session {
         self.context
             .iter()
             .any(|sent| sent.full.as_ref() == Some(tag))
+    }
+
+    /// Every entry as the shim hands it to the core, for many looks at the same file.
+    pub(crate) fn records(&self) -> Vec<Option<RecordWire>> {
+        self.entries
+            .iter()
+            .map(|entry| record(&entry.what))
+            .collect()
+    }
+
+    /// What the product reads from the branch that ends at `leaf`, out of [`Session::records`].
+    pub(crate) fn read_at(&self, leaf: Option<usize>, records: &[Option<RecordWire>]) -> Recovered {
+        read_branch(
+            self.numbers_at(leaf)
+                .filter_map(|number| records[number].as_ref()),
+        )
     }
 
     /// What the product reads from the branch that ends at `leaf`.

@@ -4,6 +4,8 @@ use goal_engine::{
     Activity, Command, Event, HostFacts, ModelInfo, ModelRef, OfferedWay, OpenCause, WayOn,
 };
 
+use goal_protocol::RecordWire;
+
 use super::core::Ask;
 use super::session::Session;
 use super::{Happening, Phase, World};
@@ -403,21 +405,27 @@ impl World {
             let cuts = self.sessions[session].entries.len();
             let step = (cuts / 6).max(1);
             let from = self.entropy.below(Stream::Schedule, 6) as usize;
+            let records = self.sessions[session].records();
             for cut in (from..=cuts).step_by(step) {
-                if let Some(what) = self.cut_is_wrong(session, cut) {
+                if let Some(what) = self.cut_is_wrong(session, cut, &records) {
                     return self.fail("S7", what);
                 }
             }
         }
     }
 
-    fn cut_is_wrong(&self, session: usize, cut: usize) -> Option<&'static str> {
+    fn cut_is_wrong(
+        &self,
+        session: usize,
+        cut: usize,
+        records: &[Option<RecordWire>],
+    ) -> Option<&'static str> {
         let session = &self.sessions[session];
         if session.newer || self.plan.opens_with != crate::plan::Before::Nothing {
             return None;
         }
         let leaf = cut.checked_sub(1);
-        let read = session.recovered_at(leaf);
+        let read = session.read_at(leaf, records);
         crate::check::file::compare(session, leaf, &read)
     }
 }
