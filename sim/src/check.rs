@@ -95,6 +95,7 @@ impl Checks {
 
     pub(crate) fn core_is_lost(&mut self) {
         self.audit = None;
+        self.runs.users_audit = false;
         self.runs.muddied = true;
         self.runs.idle_turns = 0; // What a core counts inside a run, its successor counts anew.
     }
@@ -129,7 +130,12 @@ impl Checks {
 
     fn book_users_audit(&mut self) {
         self.runs.audited_by_user = true;
+        self.runs.users_audit = true;
         self.runs.muddied = true;
+    }
+
+    const fn users_audit_ends(&mut self) {
+        self.runs.users_audit = false;
     }
 
     pub(crate) fn worked(&mut self) {

@@ -424,7 +424,11 @@ impl Engine {
                 None
             }
             Consequence::Pause(stop) if self.pursued().is_some() => {
-                self.pause(stop.clone(), out);
+                match audit.caller {
+                    // The call's own result ends its run.
+                    Caller::Call { .. } => self.pause(stop.clone(), out),
+                    Caller::User => self.stop(stop.clone(), out),
+                }
                 Some(stop)
             }
             Consequence::Pause(_) => {

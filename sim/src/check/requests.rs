@@ -40,6 +40,8 @@ pub(crate) struct RunBook {
     audits: u32,
     audited_by_agent: bool,
     pub(super) audited_by_user: bool,
+    /// The user's audit goes on.
+    pub(super) users_audit: bool,
     /// The message of a segment that has just begun; others that are delivered begin nothing.
     expected: Option<(GoalTag, u32)>,
     pub(super) idle_turns: u32,
@@ -93,8 +95,9 @@ impl RunBook {
         let errored = std::mem::take(&mut self.errored);
         self.idle_turns = 0;
         if seq == 0 {
-            self.muddied = false;
-            self.audited_by_user = false;
+            // The start was asked for before the audit that goes on, and crossed it.
+            self.muddied = self.users_audit;
+            self.audited_by_user = self.users_audit;
             self.continuations = 0;
             self.empty = 0;
             self.errored_runs = 0;

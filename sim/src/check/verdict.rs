@@ -196,6 +196,9 @@ impl World {
 
     fn audit_ends(&mut self, event: &Event, before: Option<&Goal>, record: &AuditRecord) {
         let outcome = &record.details.outcome;
+        if record.by_user {
+            self.checks_mut().users_audit_ends();
+        }
         self.meet(match outcome {
             AuditOutcome::Approved => Mark::AuditApproved,
             AuditOutcome::Disapproved => Mark::AuditDisapproved,

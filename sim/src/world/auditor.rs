@@ -30,7 +30,7 @@ pub(crate) struct Auditor {
 }
 
 /// Time to the first word of an answer is below two to this power, in milliseconds.
-const FIRST_POWER: u32 = 13;
+const FIRST_POWER: u32 = 16;
 
 impl World {
     pub(super) fn open_auditor(&mut self, open: &OpenAuditor) {

@@ -560,6 +560,23 @@ fn an_audit_in_a_run_ends_it_first_and_the_goal_goes_on_with_the_objections() {
 }
 
 #[test]
+fn a_users_audit_that_stops_the_goal_ends_the_run_that_began_meanwhile() {
+    let mut rig = Rig::with(Settings {
+        max_consecutive_audit_rejections: 1,
+        ..Settings::for_tests()
+    });
+    rig.pursue("write a poem");
+    rig.command("audit");
+    let asked = rig.settled(true, true);
+    let audit = asked.opened().expect("an audit").audit;
+    rig.users_run_starts();
+    rig.checks(audit);
+    let ended = rig.auditor_says(audit, REFUSAL);
+    assert_eq!(rig.phase(), "paused(rejections)");
+    assert!(ended.ends_run(), "{}", ended.brief());
+}
+
+#[test]
 fn an_audit_that_comes_at_the_settle_boundary_is_not_forgotten() {
     let mut rig = pursuing();
     rig.work();
