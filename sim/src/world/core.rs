@@ -50,8 +50,10 @@ pub(crate) struct Core {
 
 const LOSSES_WINDOW_MS: u64 = 600_000;
 const LOSSES_MAX: usize = 3;
-/// A late tick comes within two to this power milliseconds.
-const LATE_POWER: u32 = 17;
+/// A tick of a busy machine comes late by less than two to this power milliseconds.
+const BUSY_POWER: u32 = 10;
+/// And that of a machine that slept by less than this.
+const ASLEEP_MAX_MS: u32 = 120_000;
 /// Fresh numbers are far apart, and the same in every run.
 const FRESH_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -142,6 +144,15 @@ impl World {
                 self.drive(Event::Tick, None);
             }
             Some(_) | None => self.arm(),
+        }
+    }
+
+    /// A busy machine is late by little, one that slept by any time.
+    fn lateness(&mut self) -> u64 {
+        if self.draw(2) == 0 {
+            self.entropy.ms(BUSY_POWER)
+        } else {
+            u64::from(self.draw(ASLEEP_MAX_MS))
         }
     }
 
@@ -238,7 +249,9 @@ impl World {
         let anew = self.core.overslept != Some(deadline);
         if anew && self.rate(|rates| rates.late_tick) {
             self.core.overslept = Some(deadline);
-            self.core.asleep_until = self.now + self.entropy.ms(LATE_POWER);
+            self.core.asleep_until = self.now + self.lateness();
+            let until = self.core.asleep_until;
+            self.note(|| format!("the core is not woken before {until}"));
         }
         self.now < self.core.asleep_until
     }
