@@ -95,6 +95,11 @@ impl Pi {
         self.link.log.mark()
     }
 
+    /// The position before all that pi ever wrote.
+    pub fn mark_of_the_start(&self) -> Mark {
+        Mark::default()
+    }
+
     /// What pi wrote to stderr.
     pub fn stderr(&self) -> String {
         self.link

@@ -172,8 +172,10 @@ fn without_a_seal_a_changed_workspace_voids_the_approval_and_names_the_paths() {
         claiming([bash("echo broken > kept.txt"), Reply::text(APPROVED)])
             .binary(install::unsealed()),
     );
+    // Told as soon as it is known, which may be before the goal is set.
+    let start = pi.mark_of_the_start();
     let mark = pi.prompt("/goal keep the files");
-    pi.wait_notice(mark, "not sealed");
+    pi.wait_notice(start, "not sealed");
     pi.settled_quiet(mark);
 
     let record = audit(&pi);
