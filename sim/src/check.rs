@@ -149,9 +149,21 @@ impl Checks {
     pub(crate) fn boundary(&mut self, errored: bool) {
         self.runs.errored = errored;
     }
+}
 
-    pub(crate) fn invoked(&mut self, call_id: &str) {
-        self.runs.waiting = Some(call_id.to_owned());
+/// How a goal stood before an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stood {
+    tag: GoalTag,
+    pursuing: bool,
+}
+
+impl Stood {
+    pub(crate) fn of(goal: &Goal) -> Self {
+        Self {
+            tag: goal.tag(),
+            pursuing: goal.is_pursuing(),
+        }
     }
 }
 
@@ -174,7 +186,7 @@ impl World {
     pub(crate) fn check_after(
         &mut self,
         event: &Event,
-        before: Option<&Goal>,
+        before: Option<&Stood>,
         out: &[goal_engine::Effect],
     ) {
         self.check_verdict(event, before, out);

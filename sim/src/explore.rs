@@ -586,7 +586,7 @@ fn restored(goal: &Goal, active_ms: u64) -> Option<Goal> {
 }
 
 fn settings() -> Settings {
-    let mut settings = crate::plan::settings();
+    let mut settings = Settings::for_tests();
     settings.max_continuations = Some(2);
     settings.max_audits = Some(2);
     settings.max_empty_continuations = 2;

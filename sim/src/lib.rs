@@ -32,6 +32,8 @@ pub mod shrink;
 pub mod workspace;
 
 pub use goal_event::GoalEvent;
+pub mod style;
+pub mod table;
 pub mod trace;
 mod world;
 

@@ -166,8 +166,6 @@ pub struct Scene {
     pub approved: bool,
     /// Requests of this run before this one.
     pub turn: u32,
-    /// Its last claim was refused.
-    pub refused: bool,
 }
 
 /// Draws an executor's answer.

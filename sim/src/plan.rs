@@ -1,7 +1,7 @@
 //! What one run is made of: drawn first, before anything happens (swarm testing). A run with few
 //! kinds of trouble goes deeper into them than one that has all of them.
 
-use goal_engine::{Rung, SandboxGate, Settings};
+use goal_engine::{Rung, Settings};
 
 use crate::entropy::{Entropy, Stream};
 use crate::models::{AuditorKind, ExecutorKind};
@@ -210,7 +210,7 @@ impl Plan {
 
     fn calm(entropy: &mut Entropy) -> Self {
         Self {
-            settings: settings(),
+            settings: Settings::for_tests(),
             headless: entropy.chance(Stream::Config, 64),
             executors: vec![ExecutorKind::Strong],
             auditors: vec![AuditorKind::Honest],
@@ -258,29 +258,6 @@ impl Plan {
         );
         vary(&mut plan.settings, entropy);
         plan
-    }
-}
-
-/// The defaults of the product, with what the simulated host needs to be found.
-pub(crate) fn settings() -> Settings {
-    Settings {
-        provider: None,
-        model: None,
-        thinking_level: None,
-        timeout_ms: Some(900_000),
-        idle_timeout_ms: Some(120_000),
-        max_empty_continuations: 3,
-        max_consecutive_audit_rejections: 3,
-        max_continuations: Some(100),
-        max_audits: Some(20),
-        sandbox: SandboxGate {
-            mode: "prefer".to_owned(),
-            network: "loopback".to_owned(),
-            hide: Vec::new(),
-            scratch_mb: None,
-        },
-        changed: Vec::new(),
-        rows: Vec::new(),
     }
 }
 

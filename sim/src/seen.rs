@@ -33,7 +33,7 @@ pub const WAITS: [&str; 6] = [
     "audit idle",
 ];
 /// Events by number.
-pub const EVENTS: [&str; 25] = [
+pub const EVENTS: [&str; 29] = [
     "session_opened",
     "session_left",
     "settings_read",
@@ -59,20 +59,18 @@ pub const EVENTS: [&str; 25] = [
     "audit_prepared",
     "workspace_inspected",
     "auditor",
+    "sandbox_probed",
+    "tick",
+    "message_arrived",
+    "chosen",
 ];
-const LATER_EVENTS: [&str; 4] = ["sandbox_probed", "tick", "message_arrived", "chosen"];
 /// The number of kinds of events.
-pub const EVENT_KINDS: usize = EVENTS.len() + LATER_EVENTS.len();
+pub const EVENT_KINDS: usize = EVENTS.len();
 
 /// A kind of event in words.
 #[must_use]
 pub fn event_name(kind: usize) -> &'static str {
-    EVENTS
-        .iter()
-        .chain(&LATER_EVENTS)
-        .nth(kind)
-        .copied()
-        .unwrap_or("?")
+    EVENTS.get(kind).copied().unwrap_or("?")
 }
 
 /// The number of states that can be told apart.

@@ -5,10 +5,12 @@
     reason = "helpers of tests, which the exemption for tests does not reach"
 )]
 
+mod simulator;
+
 use std::path::PathBuf;
-use std::process::{Command, Output};
 
 use goal_sim::plan::Profile;
+use simulator::simulator;
 
 const CLEAN: i32 = 0;
 const FOUND: i32 = 1;
@@ -19,13 +21,6 @@ const TASKS: [&str; 12] = [
     "run", "coverage", "merge", "seed", "replay", "shrink", "record", "diff", "explore", "canary",
     "gate", "scenario",
 ];
-
-fn simulator(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_goal-sim"))
-        .args(arguments)
-        .output()
-        .expect("the simulator")
-}
 
 /// Status, what was said, and what was complained about.
 fn said(arguments: &[&str]) -> (i32, String, String) {

@@ -5,14 +5,16 @@
     reason = "helpers of tests, which the exemption for tests does not reach"
 )]
 
+mod simulator;
+
 use std::path::Path;
-use std::process::Command;
 
 use goal_sim::campaign::{Campaign, Tally, campaign};
 use goal_sim::entropy::Source;
 use goal_sim::plan::Profile;
 use goal_sim::{Options, run};
 use serde_json::Value;
+use simulator::simulator;
 
 /// Seeds of each profile that are run again.
 const AGAIN: u64 = 12;
@@ -30,12 +32,8 @@ fn hash(source: &Source, profile: Profile) -> String {
     trace.expect("a trace").hash()
 }
 
-fn simulator(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_goal-sim"))
-        .args(arguments)
-        .output()
-        .expect("the simulator");
-    String::from_utf8(output.stdout).expect("text")
+fn said(arguments: &[&str]) -> String {
+    String::from_utf8(simulator(arguments).stdout).expect("text")
 }
 
 #[test]
@@ -55,7 +53,7 @@ fn a_seed_gives_the_same_trace_in_a_process_of_its_own() {
     for profile in Profile::ALL {
         for seed in 0..3 {
             let here = hash(&Source::Seed(seed), profile);
-            let there = simulator(&["seed", &seed.to_string(), "--profile", profile.name()]);
+            let there = said(&["seed", &seed.to_string(), "--profile", profile.name()]);
             let said = there.lines().find_map(|line| line.strip_prefix("trace "));
             assert_eq!(said, Some(here.as_str()), "seed {seed}");
         }
@@ -97,17 +95,17 @@ fn the_reports_of_the_parts_of_a_campaign_add_up_to_the_whole() {
     let folder = tempfile::tempdir().expect("a folder");
     let seeds = format!("0..{PARTED}");
     let campaign = ["run", "--format", "json", "--allow-unseen", "--seeds"];
-    let whole = simulator(&[&campaign[..], &[&seeds]].concat());
+    let whole = said(&[&campaign[..], &[&seeds]].concat());
     let files: Vec<String> = (1..=3)
         .map(|part| {
             let shard = format!("{part}/3");
-            let report = simulator(&[&campaign[..], &[&seeds, "--shard", &shard]].concat());
+            let report = said(&[&campaign[..], &[&seeds, "--shard", &shard]].concat());
             write(folder.path(), part, &report)
         })
         .collect();
     let mut merge = vec!["merge", "--format", "json"];
     merge.extend(files.iter().map(String::as_str));
-    let merged = simulator(&merge);
+    let merged = said(&merge);
     for part in ["/counts", "/met", "/seen", "/failures", "/profile"] {
         assert_eq!(at(&merged, part), at(&whole, part), "{part}");
     }

@@ -48,8 +48,6 @@ pub(crate) struct RunBook {
     pub(super) worked: bool,
     pub(super) errored: bool,
     fruitless: u32,
-    /// The call that waits for its result.
-    pub(super) waiting: Option<String>,
     /// A command, or the loss of the core, came in between: exact counts are the core's own.
     pub(super) muddied: bool,
     /// When the host left rest.
@@ -339,7 +337,6 @@ impl World {
                 answer.call_id.clone(),
             );
         }
-        self.checks_mut().runs.waiting = None;
         self.check_text(&answer.text, "S8", "a tool result holds raw text of others");
     }
 

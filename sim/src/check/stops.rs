@@ -2,17 +2,18 @@
 
 use goal_engine::{Deadline, Effect, Event, Goal, Phase, SavedGoal};
 
+use crate::check::Stood;
 use crate::world::World;
 
 impl World {
-    pub(super) fn check_stop(&mut self, event: &Event, before: Option<&Goal>, out: &[Effect]) {
+    pub(super) fn check_stop(&mut self, event: &Event, before: Option<&Stood>, out: &[Effect]) {
         for effect in out {
             if let Effect::Propose(proposal) = effect {
                 self.check_stop_is_said(&proposal.effects);
             }
         }
         self.check_nothing_waits();
-        let was = before.is_some_and(Goal::is_pursuing);
+        let was = before.is_some_and(|stood| stood.pursuing);
         let paused = self
             .goal_now()
             .is_some_and(|goal| matches!(goal.phase(), Phase::Paused(_)));

@@ -10,6 +10,7 @@ use goal_engine::{
     GoalTag, OpenAuditor, SavedGoal, StopKind,
 };
 
+use crate::check::Stood;
 use crate::marks::Mark;
 use crate::models::{Label, label};
 use crate::world::World;
@@ -127,7 +128,7 @@ fn has_passed(limit: Option<u64>, since: Option<u64>, now: u64) -> bool {
 }
 
 impl World {
-    pub(super) fn check_verdict(&mut self, event: &Event, before: Option<&Goal>, out: &[Effect]) {
+    pub(super) fn check_verdict(&mut self, event: &Event, before: Option<&Stood>, out: &[Effect]) {
         if matches!(event, Event::Edited { text: Some(_), .. })
             && out
                 .iter()
@@ -148,7 +149,7 @@ impl World {
             match effect {
                 Effect::OpenAuditor(open) => self.audit_opens(open),
                 Effect::CloseAuditor { audit } => self.audit_closes(*audit),
-                Effect::SaveAudit(record) => self.audit_ends(event, before, record),
+                Effect::SaveAudit(record) => self.audit_ends(before, record),
                 Effect::SaveGoal(SavedGoal::Gone {
                     id,
                     ended: Ended::Approved,
@@ -194,7 +195,7 @@ impl World {
         }
     }
 
-    fn audit_ends(&mut self, event: &Event, before: Option<&Goal>, record: &AuditRecord) {
+    fn audit_ends(&mut self, before: Option<&Stood>, record: &AuditRecord) {
         let outcome = &record.details.outcome;
         if record.by_user {
             self.checks_mut().users_audit_ends();
@@ -216,16 +217,15 @@ impl World {
         if matches!(outcome, AuditOutcome::Aborted { .. }) {
             self.uncount_audit();
         }
-        let _ = event;
     }
 
-    fn check_approval(&mut self, before: Option<&Goal>, record: &AuditRecord) {
+    fn check_approval(&mut self, before: Option<&Stood>, record: &AuditRecord) {
         let changed = self.checks_mut().inspected_changed;
         let (forbids, stale) = match &self.checks_mut().audit {
             None => (Some("approved without an audit"), false),
             Some(book) => (
                 book.forbids_approval(changed),
-                book.tag != record.tag || !before.is_some_and(|goal| goal.is(&book.tag)),
+                book.tag != record.tag || !before.is_some_and(|stood| stood.tag == book.tag),
             ),
         };
         if let Some(what) = forbids {

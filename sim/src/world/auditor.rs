@@ -21,8 +21,6 @@ pub(crate) struct Auditor {
     calls: u32,
     /// An answer of the model is on its way.
     opened: bool,
-    /// The session is at rest: the prompt is answered.
-    rested: bool,
     /// pi's own retries that are left, and the error after them.
     retrying: Option<(&'static str, u8)>,
     /// The session retries right now.
@@ -49,7 +47,6 @@ impl World {
             running: None,
             calls: 0,
             opened: false,
-            rested: true,
             retrying: None,
             waits: false,
         });
@@ -97,7 +94,6 @@ impl World {
             }
         }
         open.prompts += 1;
-        open.rested = false;
         self.auditor_waits(FIRST_POWER);
     }
 
@@ -235,7 +231,7 @@ impl World {
             self.report(AuditorEvent::Output);
         }
         self.answer(text, stop, None);
-        self.auditor_rests();
+        self.report(AuditorEvent::Rested);
     }
 
     fn auditor_retries(&mut self, error: &'static str, retries: u8) {
@@ -255,15 +251,8 @@ impl World {
             self.auditor_waits_for(2_000);
         } else {
             open.retrying = None;
-            self.auditor_rests();
+            self.report(AuditorEvent::Rested);
         }
-    }
-
-    fn auditor_rests(&mut self) {
-        if let Some(open) = &mut self.auditor {
-            open.rested = true;
-        }
-        self.report(AuditorEvent::Rested);
     }
 
     fn answer(&mut self, text: String, stop: StopKind, error: Option<&str>) {

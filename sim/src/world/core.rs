@@ -8,6 +8,7 @@ use goal_engine::{
 };
 
 use super::{Happening, World};
+use crate::check::Stood;
 use crate::entropy::Stream;
 use crate::marks::Mark;
 
@@ -191,8 +192,8 @@ impl World {
         let Some(mut engine) = self.core.engine.take() else {
             return;
         };
-        let before = engine.goal().cloned();
-        let state = self.seen.state(&engine, self.pi.stage.name());
+        let before = engine.goal().map(Stood::of);
+        let state = self.seen.state(&engine, self.pi.stage.number());
         let kind = crate::seen::kind(event);
         if self.trace.is_some() {
             let line = format!("core takes {event:?}");

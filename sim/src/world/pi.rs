@@ -77,7 +77,7 @@ pub(crate) const STAGE_NAMES: [&str; 12] = [
 
 impl Stage {
     /// Its number among the names.
-    pub(crate) const fn name(self) -> usize {
+    pub(crate) const fn number(self) -> usize {
         match self {
             Self::Idle => 0,
             Self::Preparing => 1,
@@ -143,8 +143,6 @@ pub(crate) struct Pi {
     pub(crate) compacting: bool,
     pub(crate) compact_epoch: u32,
     pub(crate) tools_active: bool,
-    /// The last claim was refused.
-    pub(crate) refused: bool,
     /// The goal was approved in this run.
     pub(crate) approved: bool,
     pub(crate) kind: Option<ExecutorKind>,
@@ -177,7 +175,6 @@ impl Default for Pi {
             compacting: false,
             compact_epoch: 0,
             tools_active: true,
-            refused: false,
             approved: false,
             kind: None,
         }
@@ -296,7 +293,6 @@ impl World {
         self.pi.retries = 0;
         self.pi.overflowed = false;
         self.pi.run_turns = 0;
-        self.pi.refused = false;
         self.pi.approved = false;
         self.pi.kind.take_if(|kind| *kind != ExecutorKind::Down); // An outage lasts.
         self.pi.text.clear();
@@ -396,7 +392,6 @@ impl World {
             open: self.open,
             approved: self.pi.approved,
             turn: self.pi.run_turns,
-            refused: self.pi.refused,
         };
         let mut answer = executor(kind, scene, &mut self.entropy);
         let own_run = self.pi.drive == Drive::User && self.shim.pursued.is_none();
@@ -560,7 +555,6 @@ impl World {
         if !self.core.is_alive() {
             return self.our_call_ends(true, true);
         }
-        self.checks.invoked(&call_id);
         self.tell(Event::ToolInvoked(ToolInvoked {
             call_id,
             tool,
@@ -959,12 +953,7 @@ impl World {
         if cancelled {
             self.checks.interrupted(self.now);
         }
-        let ended = CompactionEnded {
-            cancelled,
-            run_goes_on: false,
-            idle: true,
-            full_message_present: self.full_message_present(),
-        };
+        let ended = self.compaction_ended(cancelled, false);
         self.tell(Event::CompactionEnded(ended));
     }
 }

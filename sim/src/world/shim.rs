@@ -96,7 +96,6 @@ impl World {
                 self.check_result(&answer);
                 self.write_down(&answer.text);
                 self.pi.approved |= is_approval(&answer);
-                self.pi.refused = !self.pi.approved;
                 self.our_call_ends(answer.is_error, answer.ends_run);
             }
             Effect::OpenAuditor(open) => self.open_auditor(&open),

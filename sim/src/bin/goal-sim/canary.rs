@@ -7,6 +7,8 @@ use goal_sim::campaign::{Campaign, Found, campaign};
 use goal_sim::entropy::Source;
 #[cfg(feature = "canary")]
 use goal_sim::plan::Profile;
+#[cfg(feature = "canary")]
+use goal_sim::style::{BAD, GOOD};
 
 use crate::Status;
 use crate::args::Canary as Options;
@@ -155,14 +157,14 @@ fn tell(canary: goal_engine::Canary, found: Option<&Hit>, format: crate::args::F
     let expected = format!("S{}", canary.checker());
     match (format, found) {
         (crate::args::Format::Text, Some(hit)) => anstream::println!(
-            "\u{1b}[32mfound\u{1b}[0m  {name:<30} {expected:<4} seed {:>6} {:<10} {:>6.1} s  {}",
+            "{GOOD}found{GOOD:#}  {name:<30} {expected:<4} seed {:>6} {:<10} {:>6.1} s  {}",
             hit.seed,
             hit.profile,
             hit.seconds,
             hit.what
         ),
         (crate::args::Format::Text, None) => {
-            anstream::println!("\u{1b}[31mmissed\u{1b}[0m {name:<30} {expected}");
+            anstream::println!("{BAD}missed{BAD:#} {name:<30} {expected}");
         }
         (crate::args::Format::Json, hit) => println!(
             "{}",

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result};
 use goal_sim::campaign::{Counts, Tally};
 use goal_sim::marks::Mark;
+use goal_sim::style::{BAD, GOOD, ODD};
 use serde::{Deserialize, Serialize};
 
 use crate::Status;
@@ -123,18 +124,18 @@ impl Report {
             counts.digest
         );
         for words in self.unseen() {
-            anstream::println!("\u{1b}[33mnot met\u{1b}[0m  {words}");
+            anstream::println!("{ODD}not met{ODD:#}  {words}");
         }
         for failure in &self.failures {
             anstream::println!(
-                "\u{1b}[31mfailed\u{1b}[0m   seed {}: {}\n         {}",
+                "{BAD}failed{BAD:#}   seed {}: {}\n         {}",
                 failure.seed,
                 failure.what,
                 failure.command
             );
         }
         if self.failures.is_empty() {
-            anstream::println!("\u{1b}[32mclean\u{1b}[0m");
+            anstream::println!("{GOOD}clean{GOOD:#}");
         }
     }
 

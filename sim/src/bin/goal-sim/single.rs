@@ -7,6 +7,7 @@ use goal_sim::entropy::Source;
 use goal_sim::fixture::Fixture;
 use goal_sim::marks::{Mark, Marks};
 use goal_sim::plan::Profile;
+use goal_sim::style::{BAD, GOOD};
 use goal_sim::{Options, Outcome, run, shrink};
 
 use crate::args::{File, Record, Seed, Shrink};
@@ -93,11 +94,11 @@ fn show(outcome: &Outcome, full: bool) -> Status {
     }
     match &outcome.failure {
         Some(failure) => {
-            anstream::println!("\u{1b}[31mfailed\u{1b}[0m {}", failure.fingerprint());
+            anstream::println!("{BAD}failed{BAD:#} {}", failure.fingerprint());
             Status::Found
         }
         None => {
-            anstream::println!("\u{1b}[32mclean\u{1b}[0m");
+            anstream::println!("{GOOD}clean{GOOD:#}");
             Status::Clean
         }
     }

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use goal_sim::explore;
+use goal_sim::style::{BAD, GOOD};
 #[cfg(feature = "canary")]
 use goal_sim::{Options, gate};
 use serde_json::json;
@@ -25,8 +26,8 @@ pub(crate) fn explore(options: &Explore) -> Result<Status> {
     if text {
         anstream::println!("{} transitions tried", found.transitions);
         match &broken {
-            Some(broken) => anstream::println!("\u{1b}[31mfailed\u{1b}[0m {broken}"),
-            None => anstream::println!("\u{1b}[32mclean\u{1b}[0m to depth {}", found.depth),
+            Some(broken) => anstream::println!("{BAD}failed{BAD:#} {broken}"),
+            None => anstream::println!("{GOOD}clean{GOOD:#} to depth {}", found.depth),
         }
     } else {
         println!(

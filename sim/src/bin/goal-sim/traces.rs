@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use goal_protocol::trace;
+use goal_sim::style::{BAD, GOOD};
 
 use crate::Status;
 use crate::args::Diff;
@@ -38,14 +39,11 @@ pub(crate) fn diff(options: &Diff) -> Result<Status> {
 fn tell(difference: Option<&trace::Difference>, expected: &str, got: &str) -> Status {
     match difference {
         None => {
-            anstream::println!("\u{1b}[32mno difference\u{1b}[0m");
+            anstream::println!("{GOOD}no difference{GOOD:#}");
             Status::Clean
         }
         Some(difference) => {
-            anstream::println!(
-                "\u{1b}[31mdifferent\u{1b}[0m {}",
-                difference.words(expected, got)
-            );
+            anstream::println!("{BAD}different{BAD:#} {}", difference.words(expected, got));
             Status::Found
         }
     }
