@@ -1,6 +1,7 @@
 //! `cargo xtask`: the chores of this repository, one file a task.
 
 mod agent_dir;
+mod bench;
 mod check;
 mod codegen;
 mod demo;
@@ -44,6 +45,13 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Measure what goal-auditor costs and write docs/performance.md: `bench --help` lists the options
+    #[command(disable_help_flag = true)]
+    Bench {
+        /// Arguments for the benches
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Write the TypeScript types of the wire anew from the Rust types
     Codegen,
     /// Format the Rust code
@@ -78,6 +86,7 @@ fn main() -> ExitCode {
         Task::Setup => setup::run(),
         Task::Test { arguments } => test::run(&arguments),
         Task::Sim { arguments } => sim::run(&arguments),
+        Task::Bench { arguments } => bench::run(&arguments),
         Task::Codegen => codegen::run(),
         Task::Fmt { check } => check::format(check),
         Task::Lint => check::lint(),

@@ -83,6 +83,25 @@ pub(crate) fn pass_status_on(command: &mut Command) -> Result<()> {
     }
 }
 
+/// The commit that is run, with a mark if files were changed since.
+pub(crate) fn commit() -> String {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git")
+            .args(arguments)
+            .current_dir(root())
+            .output();
+        let output = output.ok().filter(|output| output.status.success())?;
+        Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let head = git(&["rev-parse", "--short=10", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
+    let changed = git(&["status", "--porcelain", "--untracked-files=no"]);
+    if changed.is_some_and(|changed| !changed.is_empty()) {
+        format!("{head} (changed)")
+    } else {
+        head
+    }
+}
+
 /// The folder cargo builds into: we were built there ourselves, as `<target>/<profile>/xtask`.
 fn target_folder() -> Result<PathBuf> {
     let program = std::env::current_exe().context("where is this program?")?;

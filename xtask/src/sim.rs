@@ -1,7 +1,5 @@
 //! `sim`: the simulator, built as fast as what ships.
 
-use std::process::Command;
-
 use anyhow::Result;
 
 use crate::project;
@@ -27,7 +25,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         command.args(["--features", "canary"]);
     }
     command.args(["--bin", "goal-sim", "--"]).args(arguments);
-    command.env("GOAL_SIM_COMMIT", commit());
+    command.env("GOAL_SIM_COMMIT", project::commit());
     project::pass_status_on(&mut command)
 }
 
@@ -60,23 +58,4 @@ fn on_the_real_pi(files: &[String]) -> Result<()> {
     command.args(["run", "--quiet", "--package", "goal-tests"]);
     command.args(["--bin", "goal-scenario", "--"]).args(files);
     project::pass_status_on(&mut command)
-}
-
-/// The commit that is run, with a mark if files were changed since.
-fn commit() -> String {
-    let git = |arguments: &[&str]| {
-        let output = Command::new("git")
-            .args(arguments)
-            .current_dir(project::root())
-            .output();
-        let output = output.ok().filter(|output| output.status.success())?;
-        Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    };
-    let head = git(&["rev-parse", "--short=10", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
-    let changed = git(&["status", "--porcelain", "--untracked-files=no"]);
-    if changed.is_some_and(|changed| !changed.is_empty()) {
-        format!("{head} (changed)")
-    } else {
-        head
-    }
 }
