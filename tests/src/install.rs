@@ -33,6 +33,11 @@ pub fn pi_cli() -> PathBuf {
     modules().join("@earendil-works/pi-coding-agent/dist/bundle/cli.js")
 }
 
+/// The entry of the pinned registry; installs tests/registry first if its lock file has changed.
+pub(crate) fn registry_cli() -> PathBuf {
+    pinned("tests/registry").join("verdaccio/bin/verdaccio")
+}
+
 /// The extension as it stands in the source tree.
 pub fn extension() -> PathBuf {
     root().join("crates/host-pi/extension/index.ts")
@@ -63,6 +68,17 @@ pub(crate) fn install_into(agent_dir: &Path) {
     command
         .args(["install", "--agent-dir"])
         .arg(agent_dir)
+        .arg("--binary")
+        .arg(binary());
+    run(command);
+}
+
+/// Makes the packages that users install, with the binary of this build, as `cargo xtask dist` does.
+pub fn make_packages(out: &Path) {
+    let mut command = xtask();
+    command
+        .args(["dist", "--out"])
+        .arg(out)
         .arg("--binary")
         .arg(binary());
     run(command);
@@ -101,21 +117,25 @@ fn build() -> PathBuf {
     folder.join(format!("goal-auditor{}", std::env::consts::EXE_SUFFIX))
 }
 
+/// The packages of tests/pi.
 fn modules() -> &'static Path {
     static MODULES: OnceLock<PathBuf> = OnceLock::new();
-    MODULES.get_or_init(|| {
-        let folder = root().join("tests/pi");
-        let modules = folder.join("node_modules");
-        // The stamp that `cargo xtask setup` leaves. Asking here saves starting it in every test
-        // program; it takes a lock and looks again itself.
-        let installed = fs::read(modules.join(".installed-from")).ok();
-        if installed.is_none() || installed != fs::read(folder.join("package-lock.json")).ok() {
-            let mut command = xtask();
-            command.arg("setup");
-            run(command);
-        }
-        modules
-    })
+    MODULES.get_or_init(|| pinned("tests/pi"))
+}
+
+/// Where a folder's packages are, as its lock file has them.
+fn pinned(folder: &str) -> PathBuf {
+    let folder = root().join(folder);
+    let modules = folder.join("node_modules");
+    // The stamp that `cargo xtask setup` leaves. Asking here saves starting it in every test program; it
+    // takes a lock and looks again itself.
+    let installed = fs::read(modules.join(".installed-from")).ok();
+    if installed.is_none() || installed != fs::read(folder.join("package-lock.json")).ok() {
+        let mut command = xtask();
+        command.arg("setup");
+        run(command);
+    }
+    modules
 }
 
 fn xtask() -> Command {

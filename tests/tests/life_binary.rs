@@ -220,7 +220,7 @@ fn a_binary_in_the_workspace_is_never_started() {
     let options = PiOptions::new(Script::new()).loading(Loading::Installed);
     let world = World::new(options);
     let planted = format!("#!/bin/sh\ntouch '{}/planted'\n", world.home().display());
-    let package = "node_modules/pi-goal-auditor-linux-x64";
+    let package = "node_modules/pi-goal-auditor-linux-x64-gnu";
     for place in [
         "goal-auditor",
         "target/release/goal-auditor",
@@ -253,6 +253,8 @@ fn a_binary_in_the_workspace_is_never_started() {
     let pi = pi.restart(&[]);
     let mark = pi.prompt("/goal Write a poem");
     pi.wait_notice(mark, "core is not running");
+    // What to install is told.
+    pi.wait_notice(mark, "pi-goal-auditor-");
     assert!(!pi.world().home().join("planted").exists());
 }
 

@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod codegen;
 mod demo;
+mod dist;
 mod install;
 mod project;
 mod setup;
@@ -31,7 +32,7 @@ enum Task {
     Demo,
     /// Make the pictures of the documentation anew (docs/images)
     Screens,
-    /// Install the pi, the Node and the compiler that the tests run on (tests/pi)
+    /// Install the pi, the Node, the compiler and the registry that the tests run on (tests/pi, tests/registry)
     Setup,
     /// Run every check there is: set-up, format, lints, types, tests
     Test {
@@ -49,6 +50,13 @@ enum Task {
     #[command(disable_help_flag = true)]
     Bench {
         /// Arguments for the benches
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Build the packages that users install, into target/dist: `dist --help` lists the options
+    #[command(disable_help_flag = true)]
+    Dist {
+        /// Arguments for the packager
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -87,6 +95,7 @@ fn main() -> ExitCode {
         Task::Test { arguments } => test::run(&arguments),
         Task::Sim { arguments } => sim::run(&arguments),
         Task::Bench { arguments } => bench::run(&arguments),
+        Task::Dist { arguments } => dist::run(&arguments),
         Task::Codegen => codegen::run(),
         Task::Fmt { check } => check::format(check),
         Task::Lint => check::lint(),

@@ -19,6 +19,11 @@ pub(crate) fn pi_folder() -> PathBuf {
     root().join("tests/pi")
 }
 
+/// The folder that pins the registry of packages that tests publish to.
+pub(crate) fn registry_folder() -> PathBuf {
+    root().join("tests/registry")
+}
+
 /// The TypeScript half of goal-auditor.
 pub(crate) fn extension_folder() -> PathBuf {
     root().join("crates/host-pi/extension")

@@ -1,4 +1,4 @@
-//! `setup`: installs what tests/pi pins, once for every state of its lock file.
+//! `setup`: installs what tests/pi and tests/registry pin, once for every state of their lock files.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -11,20 +11,32 @@ use crate::project;
 
 /// Runs the task.
 pub(crate) fn run() -> Result<()> {
-    let folder = project::pi_folder();
+    pinned(&project::pi_folder(), "pi, Node, tsc; about 400 MB")?;
+    pinned(
+        &project::registry_folder(),
+        "a registry of packages; about 65 MB",
+    )
+}
+
+/// Installs what one folder pins.
+fn pinned(folder: &Path, what: &str) -> Result<()> {
+    let name = folder.display();
     // Tests of one run call this side by side, and `npm ci` deletes the folder that they use.
-    let guard = File::create(folder.join(".setup.lock")).context("cannot lock tests/pi")?;
-    guard.lock().context("cannot lock tests/pi")?;
+    let guard =
+        File::create(folder.join(".setup.lock")).with_context(|| format!("cannot lock {name}"))?;
+    guard
+        .lock()
+        .with_context(|| format!("cannot lock {name}"))?;
 
     let wanted = fs::read(folder.join("package-lock.json"))
-        .context("tests/pi/package-lock.json is missing")?;
+        .with_context(|| format!("{name}/package-lock.json is missing"))?;
     let stamp = folder.join("node_modules/.installed-from");
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(());
     }
-    eprintln!("setup: npm ci in tests/pi (pi, Node, tsc; about 400 MB) …");
-    install(&folder)?;
-    fs::write(&stamp, wanted).context("cannot write the stamp of tests/pi")?;
+    eprintln!("setup: npm ci in {name} ({what}) …");
+    install(folder)?;
+    fs::write(&stamp, wanted).with_context(|| format!("cannot write the stamp of {name}"))?;
     eprintln!("setup: done");
     Ok(())
 }

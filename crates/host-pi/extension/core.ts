@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { type EffectWire, type EventWire, type LineIn, type LineOut, PROTOCOL_VERSION } from "./wire.ts";
 
 const SHIM_VERSION = "0.1.0";
+const PACKAGE = "pi-goal-auditor";
 const HANDSHAKE_MS = 5_000;
 const PING_EVERY_MS = 2_000;
 const PING_MS = 5_000;
@@ -300,7 +301,11 @@ export function visible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ").slice(0, 500);
 }
 
-/** The binary: named by the user, or at a fixed place relative to this very file. Never the working directory. */
+/**
+ * The binary, from the first of these places that has one: what the user names in `GOAL_AUDITOR_BIN`; beside this very
+ * file; the package of this platform, resolved as Node resolves it from this file (npm puts it beside ours); the build
+ * of the checkout that this file is in. Never the working directory.
+ */
 function findBinary(): { path: string } | { problem: string } {
   const named = process.env.GOAL_AUDITOR_BIN;
   if (named) {
@@ -310,14 +315,45 @@ function findBinary(): { path: string } | { problem: string } {
   const self = realpathSync(fileURLToPath(import.meta.url));
   const here = dirname(self);
   const name = process.platform === "win32" ? "goal-auditor.exe" : "goal-auditor";
-  const candidates = [join(here, name)];
-  const platformPackage = `pi-goal-auditor-${process.platform}-${process.arch}`;
-  try {
-    candidates.push(join(dirname(createRequire(self).resolve(`${platformPackage}/package.json`)), name));
-  } catch {
-    // Not installed as a package.
-  }
-  for (const profile of ["release", "debug"]) candidates.push(join(here, "../../../target", profile, name));
-  const path = candidates.find((candidate) => existsSync(candidate));
-  return path ? { path } : { problem: `no ${name} beside ${here}, and no package ${platformPackage}` };
+  const builds = ["release", "debug"].map((profile) => join(here, "../../../target", profile, name));
+  const places = [join(here, name), ...inPackages(self, name), ...builds];
+  const path = places.find((place) => existsSync(place));
+  return path ? { path } : { problem: missing(here, name) };
+}
+
+/** The binary in each package for this system that is installed: one, unless npm was forced. */
+function inPackages(self: string, name: string): string[] {
+  const require = createRequire(self);
+  const installed = platforms().flatMap((platform) => {
+    try {
+      return [dirname(require.resolve(`${PACKAGE}-${platform}/package.json`))];
+    } catch {
+      return [];
+    }
+  });
+  return installed.map((folder) => join(folder, name));
+}
+
+/**
+ * The names of this system among those of our packages. On Linux the C library decides which of two npm installs; both
+ * binaries run anywhere, because they bring their own.
+ */
+function platforms(): string[] {
+  const system = `${process.platform}-${process.arch}`;
+  return process.platform === "linux" ? [`${system}-gnu`, `${system}-musl`] : [system];
+}
+
+/** Node's report names the glibc that it runs on, and nothing where it runs on musl. */
+function usesGlibc(): boolean {
+  // Else it looks up the names of all peers, and waits for them. The types do not know of it yet.
+  (process.report as { excludeNetwork?: boolean }).excludeNetwork = true;
+  const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
+  return header?.glibcVersionRuntime !== undefined;
+}
+
+function missing(here: string, name: string): string {
+  const [gnu, musl] = platforms();
+  const needed = `${PACKAGE}-${musl === undefined || usesGlibc() ? gnu : musl}`;
+  return `there is no ${name} in ${here}, and the package with it for this machine, ${needed}, is not installed ` +
+    `(pi install npm:${PACKAGE} brings it, unless npm leaves optional packages out)`;
 }

@@ -124,6 +124,8 @@ fn close_range(first: RawFd, last: RawFd) -> io::Result<()> {
 
 /// Brings up the loopback interface of this network namespace.
 pub(super) fn loopback_up(socket: BorrowedFd<'_>) -> io::Result<()> {
+    // The number is small; the C libraries only disagree about its type.
+    const SET_FLAGS: libc::Ioctl = libc::SIOCSIFFLAGS as libc::Ioctl;
     // SAFETY: `ifreq` is plain data, for which all zeros is a valid value.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(b"lo\0") {
@@ -131,7 +133,7 @@ pub(super) fn loopback_up(socket: BorrowedFd<'_>) -> io::Result<()> {
     }
     request.ifr_ifru.ifru_flags = i16::try_from(libc::IFF_UP).unwrap_or(1);
     // SAFETY: SIOCSIFFLAGS reads a whole `ifreq`, which outlives the call.
-    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), SET_FLAGS, &raw const request) };
     if result == 0 {
         Ok(())
     } else {
