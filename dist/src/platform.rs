@@ -126,4 +126,17 @@ mod tests {
             .to_string();
         assert!(refused.contains("x86_64-unknown-linux-gnu, "), "{refused}");
     }
+
+    #[test]
+    fn a_release_builds_every_platform() {
+        let workflow = include_str!("../../.github/workflows/release.yml");
+        let built = workflow.lines().filter_map(|line| {
+            let (_, target) = line.trim().strip_suffix(" }")?.split_once("target: ")?;
+            Some(target)
+        });
+        assert_eq!(
+            built.collect::<Vec<_>>(),
+            ALL.map(|platform| platform.triple)
+        );
+    }
 }

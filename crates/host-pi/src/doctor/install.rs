@@ -12,8 +12,13 @@ use super::program::version_of;
 
 /// The name of our extension's folder, and of what a package of it is called.
 const NAME: &str = "goal-auditor";
-const INSTALL: &str = "Install it: cargo xtask install, in a checkout of goal-auditor";
-const INSTALL_AGAIN: &str = "Install it anew: cargo xtask install, in a checkout of goal-auditor; then /reload in a running pi";
+/// The npm package of the shim.
+const PACKAGE: &str = "pi-goal-auditor";
+const INSTALL: &str =
+    "Install it: pi install npm:pi-goal-auditor, or cargo xtask install in a checkout";
+const INSTALL_AGAIN: &str =
+    "Install it anew, as docs/install.md says for the way you chose; then /reload in a running pi";
+const UPDATE: &str = "Update it: pi update --extensions; then /reload in a running pi";
 
 pub(super) fn binary() -> Finding {
     let version = env!("CARGO_PKG_VERSION");
@@ -50,7 +55,7 @@ fn installed_shim(folder: &Path, named: &[String]) -> Finding {
     if let Some(source) = named.first() {
         return finding.warning(
             format!("pi's settings name it as well ({source}), so that pi loads it twice"),
-            "Remove one of them: the entry in settings.json, or the folder (cargo xtask uninstall)",
+            "Remove one of them: the entry in settings.json (pi remove), or the folder (cargo xtask uninstall)",
         );
     }
     match protocol {
@@ -58,12 +63,9 @@ fn installed_shim(folder: &Path, named: &[String]) -> Finding {
             "its wire.ts is missing or says no protocol version",
             INSTALL_AGAIN,
         ),
-        Some(other) if other != u64::from(PROTOCOL_VERSION) => finding.problem(
-            format!(
-                "it speaks protocol {other}, this binary {PROTOCOL_VERSION}; they refuse each other"
-            ),
-            INSTALL_AGAIN,
-        ),
+        Some(other) if other != u64::from(PROTOCOL_VERSION) => {
+            finding.problem(disagreement(other), INSTALL_AGAIN)
+        }
         Some(_) => its_binary(folder, finding),
     }
 }
@@ -108,9 +110,7 @@ fn its_binary(folder: &Path, finding: Finding) -> Finding {
 
 fn other_shim(agent_dir: Option<&Path>, named: &[String]) -> Finding {
     if let Some(source) = named.first() {
-        let found = format!("named in pi's settings: {source}");
-        return Finding::fine("shim", found)
-            .with(json!({ "path": null, "protocol": null, "named": named }));
+        return named_shim(agent_dir, source, named);
     }
     let place = agent_dir.map_or_else(
         || "pi's agent folder".to_owned(),
@@ -130,6 +130,29 @@ fn other_shim(agent_dir: Option<&Path>, named: &[String]) -> Finding {
             .with(json!({ "path": null, "protocol": null, "named": named }))
             .problem(why, INSTALL),
     }
+}
+
+/// What pi's settings name is there, or pi fetches it at its start.
+fn named_shim(agent_dir: Option<&Path>, source: &str, named: &[String]) -> Finding {
+    let place = agent_dir.map(|dir| match source.strip_prefix("npm:") {
+        Some(_) => dir.join("npm/node_modules").join(PACKAGE),
+        None => dir.join(source.strip_suffix("/index.ts").unwrap_or(source)),
+    });
+    let folder = place.filter(|folder| folder.join("index.ts").is_file());
+    let protocol = folder.as_deref().and_then(protocol_of);
+    let shown = folder.map(|folder| folder.display().to_string());
+    let finding = Finding::fine("shim", format!("named in pi's settings: {source}"))
+        .with(json!({ "path": shown, "protocol": protocol, "named": named }));
+    match protocol {
+        Some(other) if other != u64::from(PROTOCOL_VERSION) => {
+            finding.problem(disagreement(other), UPDATE)
+        }
+        _ => finding,
+    }
+}
+
+fn disagreement(protocol: u64) -> String {
+    format!("it speaks protocol {protocol}, this binary {PROTOCOL_VERSION}; they refuse each other")
 }
 
 /// The shim beside this binary, or that of the checkout it was built in.

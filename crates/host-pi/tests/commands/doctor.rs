@@ -148,7 +148,7 @@ fn where_all_is_well_every_check_says_so_and_the_exit_status_is_0() {
 
 #[test]
 fn every_problem_is_named_with_its_remedy_and_makes_the_exit_status_1() {
-    let problems: [(&str, &str, &str, Break); 13] = [
+    let problems: [(&str, &str, &str, Break); 14] = [
         ("node", "needs Node 22.19", "Install Node", |m| {
             m.program("node", "echo v20.20.2")
         }),
@@ -179,6 +179,21 @@ fn every_problem_is_named_with_its_remedy_and_makes_the_exit_status_1() {
         ("shim", "no binary beside it", "Install it anew", |m| {
             m.remove("extensions/goal-auditor/goal-auditor")
         }),
+        (
+            "shim",
+            "speaks protocol 999",
+            "pi update --extensions",
+            |m| {
+                m.remove("extensions/goal-auditor");
+                m.write("settings.json", r#"{"packages": ["npm:pi-goal-auditor"]}"#);
+                let package = "npm/node_modules/pi-goal-auditor";
+                m.write(&format!("{package}/index.ts"), "");
+                m.write(
+                    &format!("{package}/wire.ts"),
+                    "export const PROTOCOL_VERSION = 999;\n",
+                );
+            },
+        ),
         (
             "shim",
             "the binary beside it fails",
