@@ -12,6 +12,9 @@ use crate::start::{Begin, Waiting};
 /// Questions that may be open at once; a client that asks for more is answered with a refusal.
 const QUESTIONS_MAX: usize = 8;
 
+/// Bytes of the longest word that is a command.
+const WORD_MAX: usize = 6;
+
 /// What the user meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Form<'a> {
@@ -60,7 +63,9 @@ pub(crate) enum Asks {
 /// Sub-commands match a single word, whatever its case; more words are an objective.
 fn parse(text: &str) -> Form<'_> {
     let text = text.trim();
-    let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let Some((first, rest)) = first_word(text) else {
+        return Form::Objective(text);
+    };
     if first == "--" || first.eq_ignore_ascii_case("set") {
         let rest = rest.trim();
         return if rest.is_empty() {
@@ -92,6 +97,17 @@ fn parse(text: &str) -> Form<'_> {
         "report" => Form::Report(None),
         "audit" => Form::Audit,
         _ => Form::Objective(text),
+    }
+}
+
+/// The first word and what follows it, unless the word is too long to be one of ours: an objective may
+/// be tens of thousands of bytes without a space, and none of them is looked at.
+fn first_word(text: &str) -> Option<(&str, &str)> {
+    let mut start = text.char_indices().take(WORD_MAX + 1);
+    match start.find(|(_, letter)| letter.is_whitespace()) {
+        Some((end, space)) => Some((&text[..end], &text[end + space.len_utf8()..])),
+        None if text.len() <= WORD_MAX => Some((text, "")),
+        None => None,
     }
 }
 
@@ -469,6 +485,10 @@ mod tests {
             ("limit memory", Form::Objective("limit memory")),
             ("clear the cache", Form::Objective("clear the cache")),
             ("stop\nit", Form::Objective("stop\nit")),
+            ("status\u{2003}", Form::Status),
+            ("statuses", Form::Objective("statuses")),
+            ("statusé x", Form::Objective("statusé x")),
+            ("éé", Form::Objective("éé")),
             ("set stop", Form::Objective("stop")),
             ("SET  stop it ", Form::Objective("stop it")),
             ("-- status", Form::Objective("status")),

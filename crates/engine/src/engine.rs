@@ -215,7 +215,7 @@ impl Engine {
             Event::ToolCancelled { call_id } => self.tool_cancelled(&call_id, out),
             Event::Settling(settling) => self.settling(&settling, out),
             Event::ProposalTaken { proposal } => self.proposal_taken(proposal, out),
-            Event::ProposalYielded { proposal } => self.proposal_yielded(proposal),
+            Event::ProposalYielded { proposal } => self.proposal_yielded(proposal, out),
             Event::RunSettled(settled) => self.run_settled(settled, out),
             Event::Interrupt => self.interrupt(out),
             Event::CompactionStarted => self.host.compacting = true,

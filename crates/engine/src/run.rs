@@ -199,6 +199,7 @@ impl Engine {
     /// The settle boundary: decide, and propose.
     pub(crate) fn settling(&mut self, settling: &Settling, out: &mut Vec<Effect>) {
         self.note_run();
+        self.drop_proposal(out);
         self.host.full_message_present = settling.full_message_present;
         let number = self.number();
         let (open, message, effects) = self.propose(number, settling);
@@ -424,8 +425,31 @@ impl Engine {
     }
 
     /// A message of the user came first, or the answer came too late: as if never asked.
-    pub(crate) fn proposal_yielded(&mut self, number: u64) {
-        self.proposal.take_if(|open| open.number == number);
+    pub(crate) fn proposal_yielded(&mut self, number: u64, out: &mut Vec<Effect>) {
+        if self
+            .proposal
+            .as_ref()
+            .is_some_and(|open| open.number == number)
+        {
+            self.drop_proposal(out);
+        }
+    }
+
+    /// Nobody takes what was proposed: what was not saved for its sake is saved now.
+    fn drop_proposal(&mut self, out: &mut Vec<Effect>) {
+        if self.proposal.take().is_some() {
+            self.save(out);
+        }
+    }
+
+    /// Saves the goal as it is, unless the host may have taken its pause already: saved after that, the
+    /// goal would go on if the core were lost just then. What becomes of the proposal saves it.
+    pub(crate) fn save_unless_stopping(&mut self, out: &mut Vec<Effect>) {
+        let decided = self.proposal.as_ref().and_then(|open| open.goal.as_ref());
+        let stops = decided.is_some_and(|goal| !goal.is_pursuing()) && self.pursued().is_some();
+        if !stops {
+            self.save(out);
+        }
     }
 
     /// The host is at rest.
@@ -434,7 +458,7 @@ impl Engine {
         self.host.running = false;
         self.host.compacting = false;
         self.host.full_message_present = settled.full_message_present;
-        self.proposal = None;
+        self.drop_proposal(out);
         let run = self.run.take().unwrap_or_default();
         self.is_no_longer_busy();
         let waits = self.waiting.is_some();

@@ -40,7 +40,7 @@ impl Engine {
         if let Some(decided) = self.proposal.as_mut().and_then(|open| open.goal.as_mut()) {
             decided.set_limit(limit);
         }
-        self.save(out);
+        self.save_unless_stopping(out);
         self.reply(Level::Info, text, out);
     }
 

@@ -233,6 +233,8 @@ impl World {
         if self.now() > since + CROSSING_MS {
             self.broken("S2", "a run was started beside one that goes on");
         }
+        // It is a continuation more, and whether the run it joins was one is the core's to say.
+        self.checks_mut().runs.muddied = true;
     }
 
     /// The host performs an effect.

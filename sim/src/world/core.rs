@@ -7,6 +7,7 @@ use goal_engine::{
     Prepared, Rung, SessionOpened, WallClock, WorkspaceSummary,
 };
 
+use super::shim::Typed;
 use super::{Happening, World};
 use crate::check::Stood;
 use crate::entropy::Stream;
@@ -437,27 +438,26 @@ impl World {
                 audit_lost,
                 running: self.is_busy(),
                 full_message_present: self.full_message_present(),
-                headless: self.plan.headless && self.shim.command.is_none(),
+                headless: self.plan.headless && self.shim.commands.is_empty(),
                 stopped: self.shim.stopped,
             };
             self.open_session(OpenCause::CoreRestart(restart));
         }
-        self.repeat_command();
+        self.repeat_commands();
         if pending {
             self.unanswered();
         }
     }
 
-    /// A command that was not answered did nothing: it is asked once more.
-    fn repeat_command(&mut self) {
-        let Some((text, repeated)) = self.shim.command.take() else {
-            return;
-        };
-        if !repeated && self.core.is_alive() {
-            self.mark(Mark::CommandRepeated);
-            self.ask_command(text, true);
-        } else if self.plan.headless {
-            self.phase = super::Phase::Over; // It returns, and says that the core was lost.
+    /// Commands that were not answered did nothing: each is asked once more.
+    fn repeat_commands(&mut self) {
+        for Typed { text, again } in std::mem::take(&mut self.shim.commands) {
+            if !again && self.core.is_alive() {
+                self.mark(Mark::CommandRepeated);
+                self.ask_command(text, true);
+            } else if self.plan.headless {
+                self.phase = super::Phase::Over; // It returns, and says that the core was lost.
+            }
         }
     }
 
@@ -482,11 +482,15 @@ impl World {
         };
         match ask {
             Some(Ask::Opening) => self.shim.moving = self.shim.moving.saturating_sub(1),
-            Some(Ask::Command) => self.shim.command = None,
+            Some(Ask::Command) => drop(self.shim.commands.pop_front()),
             Some(Ask::Stage(_) | Ask::Nothing) | None => {}
         }
         let mut proposal = None;
-        for effect in effects {
+        // A result goes its way when all else of the line was done: pi awaits it, and goes on later.
+        let (results, effects) = effects
+            .into_iter()
+            .partition::<Vec<_>, _>(|effect| matches!(effect, Effect::FinishTool(_)));
+        for effect in effects.into_iter().chain(results) {
             if let Effect::Propose(proposed) = effect {
                 proposal = Some(proposed);
             } else {

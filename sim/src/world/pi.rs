@@ -845,7 +845,7 @@ impl World {
         }
         if !by_us {
             self.mark(Mark::AbortedByUser);
-            self.checks.aborted_by_user(&self.pi.drive);
+            self.checks.aborted_by_user(&self.aborted_drive());
         }
         self.pi.aborted = true;
         match self.pi.stage {
@@ -880,6 +880,15 @@ impl World {
             Stage::Retrying => self.settled(),
             // pi waits for its handlers.
             Stage::TurnEnding | Stage::CompactionAnswer | Stage::Settling => {}
+        }
+    }
+
+    /// On whose behalf what is aborted was begun: a run that is being prepared has an owner already.
+    fn aborted_drive(&self) -> Drive {
+        match (&self.pi.stage, &self.pi.first) {
+            (Stage::Preparing, None) => Drive::User,
+            (Stage::Preparing, Some(message)) => Drive::Goal(message.details.tag.clone()),
+            _ => self.pi.drive.clone(),
         }
     }
 

@@ -1,5 +1,7 @@
 //! What the extension does with effects: at once, in order, deciding nothing.
 
+use std::collections::VecDeque;
+
 use goal_engine::{Effect, GoalMessage, GoalTag, MessageDetails};
 
 use super::session::What;
@@ -9,6 +11,14 @@ use crate::marks::Mark;
 
 /// While a compaction by hand ends, pi is not idle yet.
 const START_RETRY_MS: u64 = 20;
+
+/// A command on its way to the core.
+#[derive(Debug)]
+pub(crate) struct Typed {
+    pub(crate) text: String,
+    /// The core was lost over it, and it was asked once more.
+    pub(crate) again: bool,
+}
 
 /// The extension's own state, one for the life of a session.
 #[derive(Debug, Default)]
@@ -37,8 +47,8 @@ pub(crate) struct Shim {
     /// Changes of the place in the session's tree that the core has not answered to: what it
     /// asked for before is of another branch.
     pub(crate) moving: u32,
-    /// A command that was typed and not answered, and whether it was asked twice.
-    pub(crate) command: Option<(String, bool)>,
+    /// The commands that were typed and not answered, the oldest first.
+    pub(crate) commands: VecDeque<Typed>,
     /// The headless command has returned.
     pub(crate) released: Option<bool>,
 }

@@ -8,6 +8,7 @@ use goal_protocol::RecordWire;
 
 use super::core::Ask;
 use super::session::Session;
+use super::shim::Typed;
 use super::{Happening, Phase, World};
 use crate::entropy::Stream;
 use crate::marks::Mark;
@@ -174,7 +175,7 @@ impl World {
             file: None,
             host,
         });
-        self.shim.command = Some((text, again));
+        self.shim.commands.push_back(Typed { text, again });
         self.ask(command, Ask::Command);
     }
 

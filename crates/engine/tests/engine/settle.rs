@@ -550,3 +550,39 @@ fn a_limit_set_between_question_and_answer_is_what_the_branch_holds_in_the_end()
         "paused(model_errors(authentication))"
     );
 }
+
+/// A pause that the host has taken must stay the newest entry, should the core be lost just then.
+#[test]
+fn a_limit_set_while_a_pause_is_proposed_is_saved_only_with_what_becomes_of_the_pause() {
+    let pause_is_proposed = |rig: &mut Rig| {
+        rig.pursue("x");
+        rig.settling(|settling| {
+            settling.failed = true;
+            settling.error = Some("401: no".to_owned());
+        })
+    };
+    let mut rig = Rig::new();
+    pause_is_proposed(&mut rig);
+    assert_eq!(rig.command("limit 7").saved().len(), 0);
+
+    let endings: [fn(&mut Rig, u64) -> Asked; 2] = [
+        |rig, proposal| rig.give(Event::ProposalYielded { proposal }),
+        |rig, _| rig.settled(false, false),
+    ];
+    for ending in endings {
+        let mut rig = Rig::new();
+        let asked = pause_is_proposed(&mut rig);
+        rig.command("limit 7");
+        let proposal = asked.proposal().unwrap().number;
+        let ended = ending(&mut rig, proposal);
+        let limits: Vec<_> = ended
+            .saved()
+            .iter()
+            .filter_map(|saved| match saved {
+                SavedGoal::Present { goal, .. } => Some(goal.gate().max_continuations),
+                SavedGoal::Gone { .. } => None,
+            })
+            .collect();
+        assert_eq!(limits.first(), Some(&Some(7)), "{}", ended.brief());
+    }
+}
