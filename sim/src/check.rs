@@ -128,7 +128,8 @@ impl Checks {
         self.runs.muddied
     }
 
-    fn book_users_audit(&mut self) {
+    fn book_users_audit(&mut self, tag: Option<GoalTag>) {
+        self.runs.audited = tag;
         self.runs.audited_by_user = true;
         self.runs.users_audit = true;
         self.runs.muddied = true;

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::entropy::{STREAMS, Source, Tapes};
+use crate::marks::Marks;
 use crate::plan::Profile;
 
 /// A recorded run.
@@ -19,6 +20,10 @@ pub struct Fixture {
     /// Why it is kept.
     #[serde(default)]
     pub about: String,
+    /// Situations it is kept for, in the words of [`crate::marks::Mark::words`]: should the run change because the
+    /// simulator draws something else, they say that it must be recorded anew.
+    #[serde(default)]
+    pub meets: Vec<String>,
     /// The bytes of each stream, in hexadecimal: configuration, schedule, faults, models.
     pub bytes: [String; STREAMS],
 }
@@ -44,12 +49,13 @@ pub enum FixtureError {
 impl Fixture {
     /// Records a run.
     #[must_use]
-    pub fn of(profile: Profile, tapes: &Tapes, broke: String) -> Self {
+    pub fn of(profile: Profile, tapes: &Tapes, broke: String, met: Marks) -> Self {
         let hex = |bytes: &Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         Self {
             profile: profile.name().to_owned(),
             broke,
             about: String::new(),
+            meets: met.iter().map(|mark| mark.words().to_owned()).collect(),
             bytes: std::array::from_fn(|stream| hex(&tapes.0[stream])),
         }
     }
@@ -62,6 +68,13 @@ impl Fixture {
     /// As a file's text.
     pub fn text(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
+    }
+
+    /// What a run of it should have met, and has not.
+    pub fn unmet(&self, met: Marks) -> impl Iterator<Item = &str> {
+        let words = move |words: &String| met.iter().any(|mark| mark.words() == words);
+        let unmet = self.meets.iter().filter(move |meets| !words(meets));
+        unmet.map(String::as_str)
     }
 
     /// What to run.
@@ -90,11 +103,12 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marks::Mark;
 
     #[test]
     fn a_fixture_gives_back_the_bytes_it_was_made_of() {
         let tapes = Tapes([vec![0, 255], vec![], vec![16], vec![1, 2, 3]]);
-        let fixture = Fixture::of(Profile::Weak, &tapes, "S3: x".to_owned());
+        let fixture = Fixture::of(Profile::Weak, &tapes, "S3: x".to_owned(), Marks::default());
         let text = fixture.text().expect("TOML");
         let read: Fixture = toml::from_str(&text).expect("a fixture");
         let (source, profile) = read.source().expect("bytes");
@@ -102,8 +116,23 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_changed_is_told_by_what_it_no_longer_meets() {
+        let mut met = Marks::default();
+        met.meet(Mark::Held);
+        let fixture = Fixture::of(Profile::Calm, &Tapes::default(), String::new(), met);
+        assert_eq!(fixture.unmet(met).count(), 0);
+        let unmet: Vec<&str> = fixture.unmet(Marks::default()).collect();
+        assert_eq!(unmet, [Mark::Held.words()]);
+    }
+
+    #[test]
     fn half_a_byte_is_refused() {
-        let mut fixture = Fixture::of(Profile::Calm, &Tapes::default(), String::new());
+        let mut fixture = Fixture::of(
+            Profile::Calm,
+            &Tapes::default(),
+            String::new(),
+            Marks::default(),
+        );
         fixture.bytes[2] = "abc".to_owned();
         assert!(matches!(fixture.source(), Err(FixtureError::Bytes(2))));
     }

@@ -111,6 +111,14 @@ impl Marks {
         self.0 |= other.0;
     }
 
+    /// Those that were met.
+    pub fn iter(self) -> impl Iterator<Item = Mark> {
+        Mark::ALL
+            .iter()
+            .copied()
+            .filter(move |mark| self.has(*mark))
+    }
+
     /// Those that were not met.
     pub fn missing(self) -> impl Iterator<Item = Mark> {
         Mark::ALL

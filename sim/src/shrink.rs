@@ -1,6 +1,7 @@
 //! Makes a failing run small: fewer bytes, lower bytes, the same failure.
 
 use crate::entropy::{Source, Tapes};
+use crate::marks::Marks;
 use crate::plan::Profile;
 use crate::world::{Options, run};
 
@@ -12,6 +13,8 @@ const RUNS_MAX: u32 = 20_000;
 pub struct Shrunk {
     /// The bytes.
     pub tapes: Tapes,
+    /// What the run meets until it fails.
+    pub met: Marks,
     /// Runs it took.
     pub runs: u32,
 }
@@ -23,6 +26,7 @@ pub fn shrink(source: &Source, profile: Profile, options: &Options) -> Option<(S
     let fingerprint = outcome.failure?.fingerprint();
     let mut hunt = Hunt {
         best: outcome.drawn,
+        met: outcome.marks,
         profile,
         options,
         fingerprint: &fingerprint,
@@ -31,6 +35,7 @@ pub fn shrink(source: &Source, profile: Profile, options: &Options) -> Option<(S
     while hunt.pass() {}
     let shrunk = Shrunk {
         tapes: hunt.best,
+        met: hunt.met,
         runs: hunt.runs,
     };
     Some((shrunk, fingerprint))
@@ -38,6 +43,7 @@ pub fn shrink(source: &Source, profile: Profile, options: &Options) -> Option<(S
 
 struct Hunt<'a> {
     best: Tapes,
+    met: Marks,
     profile: Profile,
     options: &'a Options,
     fingerprint: &'a str,
@@ -119,6 +125,7 @@ impl Hunt<'_> {
         let smaller = (drawn.len(), weight(&drawn)) < (self.best.len(), weight(&self.best));
         if same && smaller {
             self.best = drawn;
+            self.met = outcome.marks;
         }
         same && smaller
     }

@@ -24,14 +24,17 @@ fn fixtures() -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_recorded_run_breaks_no_promise() {
+fn every_recorded_run_breaks_no_promise_and_meets_what_it_is_kept_for() {
     let files = fixtures();
     assert!(!files.is_empty(), "no recorded runs");
     for file in files {
         let fixture = Fixture::load(&file).expect("a fixture");
         let (source, profile) = fixture.source().expect("bytes");
-        let failure = run(&source, profile, &Options::default()).failure;
-        assert_eq!(failure, None, "cargo xtask sim replay {}", file.display());
+        let outcome = run(&source, profile, &Options::default());
+        let again = format!("cargo xtask sim replay {}", file.display());
+        assert_eq!(outcome.failure, None, "{again}");
+        let unmet: Vec<&str> = fixture.unmet(outcome.marks).collect();
+        assert!(unmet.is_empty(), "it does not meet {unmet:?}: {again}");
     }
 }
 
@@ -40,6 +43,11 @@ fn every_recorded_run_is_a_small_file_that_says_why_it_is_kept() {
     for file in fixtures() {
         let fixture = Fixture::load(&file).expect("a fixture");
         assert!(!fixture.about.is_empty(), "{} says nothing", file.display());
+        assert!(
+            !fixture.meets.is_empty(),
+            "{} meets nothing",
+            file.display()
+        );
         let bytes = file.metadata().expect("a file").len();
         assert!(
             bytes <= FILE_MAX_BYTES,

@@ -42,6 +42,8 @@ pub(crate) struct RunBook {
     pub(super) audited_by_user: bool,
     /// The user's audit goes on.
     pub(super) users_audit: bool,
+    /// The goal that the user had audited last.
+    pub(super) audited: Option<GoalTag>,
     /// The message of a segment that has just begun; others that are delivered begin nothing.
     expected: Option<(GoalTag, u32)>,
     pub(super) idle_turns: u32,
@@ -93,9 +95,10 @@ impl RunBook {
         let errored = std::mem::take(&mut self.errored);
         self.idle_turns = 0;
         if seq == 0 {
-            // The start was asked for before the audit that goes on, and crossed it.
-            self.muddied = self.users_audit;
-            self.audited_by_user = self.users_audit;
+            // The start was asked for before the audit that goes on, or is over already: they crossed.
+            let crossed = self.users_audit || self.audited.as_ref() == Some(&details.tag);
+            self.muddied = crossed;
+            self.audited_by_user = crossed;
             self.continuations = 0;
             self.empty = 0;
             self.errored_runs = 0;

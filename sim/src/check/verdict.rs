@@ -142,7 +142,8 @@ impl World {
         {
             self.checks_mut().inspected_changed = false;
             if !matches!(event, Event::ToolInvoked(_)) {
-                self.checks_mut().book_users_audit();
+                let tag = self.goal_now().map(Goal::tag);
+                self.checks_mut().book_users_audit(tag);
             }
         }
         for effect in out {
@@ -182,7 +183,7 @@ impl World {
             self.count_audit(&goal);
         } else {
             self.meet(Mark::AuditByUser);
-            self.checks_mut().book_users_audit();
+            self.checks_mut().book_users_audit(Some(goal.tag()));
         }
         self.checks_mut().inspected_changed = false;
         self.checks_mut().audit = Some(AuditBook::new(now, open, &goal));

@@ -105,8 +105,7 @@ fn show(outcome: &Outcome, full: bool) -> Status {
 }
 
 fn met(marks: Marks) -> String {
-    let met = Mark::ALL.iter().filter(|mark| marks.has(**mark));
-    let words: Vec<&str> = met.map(|mark| mark.words()).collect();
+    let words: Vec<&str> = marks.iter().map(Mark::words).collect();
     words.join("; ")
 }
 
@@ -131,7 +130,7 @@ pub(crate) fn shrink(options: &Shrink) -> Result<Status> {
         .out
         .clone()
         .unwrap_or_else(|| PathBuf::from(format!("sim/corpus/{checker}-{name}.toml")));
-    let fixture = Fixture::of(profile, &shrunk.tapes, broke.clone());
+    let fixture = Fixture::of(profile, &shrunk.tapes, broke.clone(), shrunk.met);
     write(&out, &fixture)?;
     let file = out.display();
     anstream::println!(
@@ -144,7 +143,7 @@ pub(crate) fn shrink(options: &Shrink) -> Result<Status> {
         again(options.canary.as_deref())
     );
     anstream::println!(
-        "keep it:   write why into its `about`; mend the fault; from now on a test runs the file:\n           cargo test -p goal-sim --test corpus"
+        "keep it:   write why into its `about`, leave in `meets` what it is kept for; mend the fault; from now on a test runs the file:\n           cargo test -p goal-sim --test corpus"
     );
     Ok(Status::Found)
 }
@@ -162,7 +161,7 @@ pub(crate) fn record(options: &Record) -> Result<Status> {
     }
     let fixture = Fixture {
         about: options.about.clone(),
-        ..Fixture::of(profile, &outcome.drawn, String::new())
+        ..Fixture::of(profile, &outcome.drawn, String::new(), outcome.marks)
     };
     write(&options.out, &fixture)?;
     anstream::println!(
