@@ -4,6 +4,7 @@ mod agent_dir;
 mod bench;
 mod check;
 mod codegen;
+mod counts;
 mod demo;
 mod dist;
 mod install;
@@ -53,6 +54,14 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Count the instructions of parser, engine and session read, and fail on more than 10 % above the
+    /// committed baseline: `counts --renew` writes it anew
+    #[command(disable_help_flag = true)]
+    Counts {
+        /// Arguments for the counter
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Build the packages that users install, into target/dist: `dist --help` lists the options
     #[command(disable_help_flag = true)]
     Dist {
@@ -95,6 +104,7 @@ fn main() -> ExitCode {
         Task::Test { arguments } => test::run(&arguments),
         Task::Sim { arguments } => sim::run(&arguments),
         Task::Bench { arguments } => bench::run(&arguments),
+        Task::Counts { arguments } => counts::run(&arguments),
         Task::Dist { arguments } => dist::run(&arguments),
         Task::Codegen => codegen::run(),
         Task::Fmt { check } => check::format(check),

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::{check, project, setup, sim};
+use crate::{check, counts, project, setup, sim};
 
 /// The seeds of the campaign before a commit, in each profile: the same runs on every machine, half a
 /// minute's on two cores.
@@ -22,6 +22,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     canaries()?;
     step("the simulator");
     simulate()?;
+    step("instruction counts");
+    counts::run(&[])?;
     step("tests");
     // The end-to-end tests run this binary; told so, they need not ask cargo for it, each by itself.
     let binary = project::build_debug()?;
