@@ -24,6 +24,7 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::response::Response;
 use axum::routing::{get, post};
+use axum::serve::ListenerExt as _;
 use tokio::sync::{Notify, oneshot};
 
 use crate::{Reply, Request, Script, Steps};
@@ -45,6 +46,8 @@ pub struct Exchange {
     pub reply: Reply,
     /// How far the answer got.
     pub fate: Fate,
+    /// When it ended, since the server started; `None` while it is open.
+    pub ended: Option<Duration>,
 }
 
 /// What became of an answer.
@@ -283,6 +286,7 @@ impl Shared {
             request,
             reply: reply.clone(),
             fate: Fate::Open,
+            ended: None,
         });
         drop(log);
         self.changed.notify_all();
@@ -290,8 +294,10 @@ impl Shared {
     }
 
     fn close(&self, number: usize, fate: Fate) {
+        let now = self.started.elapsed();
         if let Some(exchange) = self.lock().exchanges.get_mut(number - 1) {
             exchange.fate = fate;
+            exchange.ended = Some(now);
         }
         self.changed.notify_all();
     }
@@ -321,6 +327,12 @@ async fn serve(listener: TcpListener, app: Router, stopped: oneshot::Receiver<()
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
         return;
     };
+    // An answer is many small writes: without this, each may wait until the client, forty
+    // milliseconds later, says that it has the one before.
+    let listener = listener.tap_io(|connection| {
+        // A connection that is gone already fails by itself.
+        let _ = connection.set_nodelay(true);
+    });
     // Either the owner stops us or its sender is gone with it; both mean the end. `axum::serve`
     // itself never returns an error.
     tokio::select! {
