@@ -1,20 +1,39 @@
-//! pi
+//! The real pi, with this project beside `@capyup/pi-goal` and beside no extension.
+//!
+//! All of them get the same scripted models and the same settings, one after the other in turns, and
+//! every figure is of the model server's clock or of what it received. Nothing of pi is changed.
+
+mod contender;
+mod looping;
+mod memory;
+mod progress;
+mod rival;
+mod runaway;
+mod traffic;
+mod walk;
 
 use anyhow::Result;
 
 use crate::Effort;
 use crate::report::Part;
 
+use progress::Progress;
+
 /// Measures.
 ///
 /// # Errors
 ///
-/// Something that is measured does not run.
+/// pi, the other extension or npm does not run, or the contenders do not do the same work.
 pub fn run(effort: Effort) -> Result<Part> {
-    let _ = effort;
+    rival::install()?;
+    let progress = Progress::new();
+    let outages = runaway::Outages::start();
+    let played = runaway::Played::take(&progress)?;
+    let mut sections = looping::measure(effort, &progress)?;
+    sections.push(played.section(outages)?);
     Ok(Part {
         name: "pi",
-        versions: Vec::new(),
-        sections: Vec::new(),
+        versions: rival::versions()?,
+        sections,
     })
 }

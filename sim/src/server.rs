@@ -133,6 +133,11 @@ impl ModelServer {
         }
     }
 
+    /// This moment by the clock that stamps requests and answers.
+    pub fn now(&self) -> Duration {
+        self.shared.started.elapsed()
+    }
+
     /// All exchanges so far, in order of arrival.
     pub fn exchanges(&self) -> Vec<Exchange> {
         self.shared.lock().exchanges.clone()

@@ -34,7 +34,11 @@ enum Task {
     /// Make the pictures of the documentation anew (docs/images)
     Screens,
     /// Install the pi, the Node, the compiler and the registry that the tests run on (tests/pi, tests/registry)
-    Setup,
+    Setup {
+        /// Install instead what the benches measure beside it (benches/rival)
+        #[arg(long)]
+        benches: bool,
+    },
     /// Run every check there is: set-up, format, lints, types, tests
     Test {
         /// Arguments for `cargo test`, such as a filter
@@ -100,7 +104,8 @@ fn main() -> ExitCode {
     let result = match Cli::parse().task {
         Task::Demo => demo::run(),
         Task::Screens => demo::screens(),
-        Task::Setup => setup::run(),
+        Task::Setup { benches: false } => setup::run(),
+        Task::Setup { benches: true } => setup::benches(),
         Task::Test { arguments } => test::run(&arguments),
         Task::Sim { arguments } => sim::run(&arguments),
         Task::Bench { arguments } => bench::run(&arguments),

@@ -24,6 +24,11 @@ pub(crate) fn registry_folder() -> PathBuf {
     root().join("tests/registry")
 }
 
+/// The folder that pins the other extension that the benches measure.
+pub(crate) fn rival_folder() -> PathBuf {
+    root().join("benches/rival")
+}
+
 /// The TypeScript half of goal-auditor.
 pub(crate) fn extension_folder() -> PathBuf {
     root().join("crates/host-pi/extension")

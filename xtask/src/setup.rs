@@ -1,4 +1,4 @@
-//! `setup`: installs what tests/pi and tests/registry pin, once for every state of their lock files.
+//! `setup`: installs what a folder pins, once for every state of its lock file.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -9,13 +9,18 @@ use anyhow::{Context, Result, bail};
 
 use crate::project;
 
-/// Runs the task.
+/// Installs what the tests run on.
 pub(crate) fn run() -> Result<()> {
     pinned(&project::pi_folder(), "pi, Node, tsc; about 400 MB")?;
     pinned(
         &project::registry_folder(),
         "a registry of packages; about 65 MB",
     )
+}
+
+/// Installs what the benches measure beside us.
+pub(crate) fn benches() -> Result<()> {
+    pinned(&project::rival_folder(), "the other extension")
 }
 
 /// Installs what one folder pins.
@@ -49,8 +54,8 @@ fn install(folder: &Path) -> Result<()> {
         .status();
     if !found.is_ok_and(|status| status.success()) {
         bail!(
-            "`{}` does not run. The end-to-end tests need npm (any version that comes with \
-             Node 18 or newer) to install pi: https://nodejs.org/en/download",
+            "`{}` does not run. npm (any version that comes with Node 18 or newer) installs \
+             pi and what else is needed from its registry: https://nodejs.org/en/download",
             npm.display()
         );
     }
