@@ -2,6 +2,10 @@
 //!
 //! All of them get the same scripted models and the same settings, one after the other in turns, and
 //! every figure is of the model server's clock or of what it received. Nothing of pi is changed.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "what is measured lives in real time, and is waited for"
+)]
 
 mod contender;
 mod looping;

@@ -1,6 +1,6 @@
 //! What pi sent to its models, and what that means for a provider: pauses, repeated prefixes, tokens.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -86,7 +86,7 @@ pub(super) fn brings_result(request: &Request) -> bool {
 /// Counts tokens as OpenAI's `o200k` does. Every text is counted once.
 pub(super) struct Tokens {
     tokenizer: CoreBPE,
-    known: HashMap<String, usize>,
+    known: BTreeMap<String, usize>,
 }
 
 impl Tokens {
@@ -95,7 +95,7 @@ impl Tokens {
         let tokenizer = tiktoken_rs::o200k_base().context("the tokenizer's table")?;
         Ok(Self {
             tokenizer,
-            known: HashMap::new(),
+            known: BTreeMap::new(),
         })
     }
 

@@ -49,21 +49,11 @@ impl Walk {
 
     /// The pauses before the requests that begin a run, warm ones only.
     pub(super) fn between_runs(&self) -> Vec<Duration> {
-        self.pauses(false)
-    }
-
-    /// The pauses before the requests that bring the result of a call, warm ones only.
-    pub(super) fn after_calls(&self) -> Vec<Duration> {
-        self.pauses(true)
-    }
-
-    fn pauses(&self, after_call: bool) -> Vec<Duration> {
         let pauses = traffic::pauses(&self.exchanges);
-        let wanted = pauses
-            .iter()
-            .skip(2 * WARM_UP)
-            .filter(|(_, request)| traffic::brings_result(request) == after_call);
-        wanted.map(|(pause, _)| *pause).collect()
+        let warm = pauses.iter().skip(2 * WARM_UP);
+        warm.filter(|(_, request)| !traffic::brings_result(request))
+            .map(|(pause, _)| *pause)
+            .collect()
     }
 
     /// Fails unless the models' own words and the results of their calls are the same in both.
