@@ -36,8 +36,8 @@ fn clippy(what: &[&str]) -> Result<()> {
 /// Runs the extension's own tests, on the pinned Node.
 pub(crate) fn terminal() -> Result<()> {
     let mut tests = project::node();
+    tests.args(["--import", "./resolve.mjs", "--test"]);
     tests
-        .args(["--import", "./resolve.mjs", "--test"])
-        .arg(project::extension_folder().join("ui.test.ts"));
+        .args(["session.test.ts", "ui.test.ts"].map(|file| project::extension_folder().join(file)));
     project::run(&mut tests)
 }

@@ -5,7 +5,7 @@ import type {
 import { getKeybindings } from "@earendil-works/pi-tui";
 import type { Core } from "./core.ts";
 import { customMessage, type Effects } from "./effects.ts";
-import { CUSTOM_TYPE, cut, fullMessagePresent, modelWire, type Session, textOf, TOOL_NAMES, toolsActive } from "./session.ts";
+import { contextChanged, CUSTOM_TYPE, cut, fullMessagePresent, modelWire, type Session, textOf, TOOL_NAMES, toolsActive } from "./session.ts";
 import { type EffectWire, type MessageDetailsWire, type OpenCauseWire, TEXTS } from "./wire.ts";
 
 const SETTLE_MS = 2_000;
@@ -42,7 +42,10 @@ export function registerEvents(
     if (ctx.mode === "tui") ctx.ui.onTerminalInput((data) => keyPressed(data));
     announce({ type: "start" });
   }));
-  pi.on("session_tree", guard(() => announce({ type: "tree" })));
+  pi.on("session_tree", guard(() => {
+    contextChanged(session);
+    announce({ type: "tree" });
+  }));
   pi.on("session_shutdown", guard(() => {
     effects.letGo();
     effects.blank(); // What is shown outlives the session in a client that is not a terminal.
@@ -199,6 +202,7 @@ export function registerEvents(
   async function compacted(ctx: ExtensionContext, cancelled: boolean, runGoesOn: boolean): Promise<undefined> {
     const idle = ctx.isIdle() || (session.compaction?.manual === true && !session.running);
     session.compaction = undefined;
+    contextChanged(session);
     const event = { type: "compaction_ended" as const, cancelled, runGoesOn, idle, fullMessagePresent: present(ctx) };
     if (runGoesOn) await core.ask(event, COMPACTION_MS);
     else core.send(event);

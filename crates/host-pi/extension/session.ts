@@ -24,6 +24,8 @@ export interface Session {
   running: boolean;
   /** Details of the message that a run was asked for with and that is not in the context yet. */
   starting: MessageDetailsWire | undefined;
+  /** The goal whose full message was found in the context; undefined once that may have changed. */
+  fullSeen: TagWire | undefined;
   /** The run was aborted by us. */
   abortedByUs: boolean;
   /** The user stopped what was going on; the core has not answered to it, and nothing of the goal was started since. */
@@ -51,8 +53,8 @@ export interface Session {
 
 export function newSession(): Session {
   return {
-    alive: true, ctx: undefined, pursued: null, waiting: false, running: false, starting: undefined, abortedByUs: false,
-    stopped: false, asking: false, moves: 0, ending: false,
+    alive: true, ctx: undefined, pursued: null, waiting: false, running: false, starting: undefined, fullSeen: undefined,
+    abortedByUs: false, stopped: false, asking: false, moves: 0, ending: false,
     terminated: new Set(), batchRan: false, turnWorked: false, turn: 0, compaction: undefined, prompting: false,
     answer: undefined,
   };
@@ -112,15 +114,26 @@ export function auditWasLost(ctx: ExtensionContext): boolean {
 }
 
 /** The full message of the pursued goal is among what the model is sent (not compacted away), or starts the next run. */
-export function fullMessagePresent(ctx: ExtensionContext, { pursued, starting }: Session): boolean {
+export function fullMessagePresent(ctx: ExtensionContext, session: Session): boolean {
+  const { pursued, starting, fullSeen } = session;
   if (!pursued) return false;
   const full = (details: unknown) => {
     const { full, goalId, generation } = (details ?? {}) as { full?: unknown; goalId?: unknown; generation?: unknown };
     return full === true && goalId === pursued.id && generation === pursued.generation;
   };
-  return full(starting) || ctx.sessionManager.buildContextEntries().some(
+  if (full(starting)) return true;
+  // pi goes through the whole session for this, which may be long, and every run ends with this question.
+  if (fullSeen?.id === pursued.id && fullSeen.generation === pursued.generation) return true;
+  const found = ctx.sessionManager.buildContextEntries().some(
     (entry) => entry.type === "custom_message" && entry.customType === CUSTOM_TYPE && full(entry.details),
   );
+  session.fullSeen = found ? pursued : undefined;
+  return found;
+}
+
+/** A compaction or a move in the session's tree: what was in the context may be gone. */
+export function contextChanged(session: Session): void {
+  session.fullSeen = undefined;
 }
 
 /** The host at this moment, for a command. */
