@@ -7,9 +7,13 @@
     reason = "what is measured lives in real time, and is waited for"
 )]
 
+mod calls;
+mod compared;
 mod contender;
+mod kept;
 mod looping;
 mod memory;
+mod opening;
 mod progress;
 mod rival;
 mod runaway;
@@ -34,6 +38,8 @@ pub fn run(effort: Effort) -> Result<Part> {
     let outages = runaway::Outages::start();
     let played = runaway::Played::take(&progress)?;
     let mut sections = looping::measure(effort, &progress)?;
+    sections.extend(calls::measure(effort, &progress)?);
+    sections.extend(opening::measure(effort, &progress)?);
     sections.push(played.section(outages)?);
     Ok(Part {
         name: "pi",

@@ -1,110 +1,105 @@
-//! The loop: time between two runs, what it puts into the context, and memory.
-
-use std::time::Duration;
+//! The loop: time between two runs, and what it sends to the model.
 
 use anyhow::Result;
+use goal_sim::Exchange;
 
+use super::compared::{self, added, times, verdict};
 use super::contender::Contender;
 use super::progress::Progress;
 use super::traffic::{self, Tokens};
-use super::walk::{RUNS, Walk};
+use super::walk::{Errand, Walk, in_turns};
 use crate::Effort;
-use crate::measure::{Samples, Unit, as_f64};
+use crate::measure::{Unit, as_f64};
 use crate::report::{Plot, Section, Table};
 
+/// The runs of each.
+const RUNS: usize = 50;
+
 /// Walks of each contender, in turns.
-struct Walks {
-    of: [Vec<Walk>; Contender::LOOPS.len()],
-}
+struct Walks([(Contender, Vec<Walk>); Contender::LOOPS.len()]);
 
 /// Measures.
 pub(super) fn measure(effort: Effort, progress: &Progress) -> Result<Vec<Section>> {
-    let walks = Walks::take(effort.pick(3, 9), progress)?;
-    Ok(vec![
-        walks.time(),
-        walks.context()?,
-        walks.prefixes(),
-        walks.memory(),
-    ])
+    let rounds = effort.pick(4, 11);
+    let walks = in_turns(Contender::LOOPS, rounds, |round, contender| {
+        progress.say("runs of a loop", round, rounds);
+        Walk::take(contender, Errand::Runs(RUNS))
+    })?;
+    let walks = Walks(walks);
+    Ok(vec![walks.time(), walks.context()?, walks.prefixes()])
 }
 
 impl Walks {
-    fn take(rounds: usize, progress: &Progress) -> Result<Self> {
-        let mut of = [Vec::new(), Vec::new(), Vec::new()];
-        for round in 1..=rounds {
-            progress.say("runs of a loop", round, rounds);
-            for (contender, walks) in Contender::LOOPS.into_iter().zip(&mut of) {
-                walks.push(Walk::take(contender)?);
-            }
-            of[1][0].same_work(&of[0][0])?;
-            of[2][0].same_work(&of[0][0])?;
-        }
-        Ok(Self { of })
-    }
-
-    fn each(&self) -> impl Iterator<Item = (Contender, &Vec<Walk>)> {
-        Contender::LOOPS.into_iter().zip(&self.of)
-    }
-
     fn time(&self) -> Section {
-        let times = |walks: &[Walk]| times(walks.iter().flat_map(Walk::between_runs));
-        let bare = times(&self.of[0]);
-        let mut table = Table::new(
-            "From the end of a run's last answer to the next run's first request",
-            ["", "median (quartiles)", "beside the bare loop", "ratio"],
-        );
-        for (contender, walks) in self.each() {
-            let own = times(walks);
-            let added = own.median() - bare.median();
-            table.row([
-                contender.name().to_owned(),
-                own.show(),
-                format!("{:+.2} ms", added / NANOSECONDS_A_MILLISECOND),
-                format!("{:.2}", own.ratio_to(&bare)),
-            ]);
-        }
+        let all = self.0.each_ref().map(|(contender, walks)| {
+            (*contender, times(walks.iter().flat_map(Walk::between_runs)))
+        });
+        let [(_, bare), (_, ours), (_, rival)] = &all;
+        let met = met(added(ours, bare) <= ADDED_MAX_MS);
+        let aim = format!("The aim, {ADDED_MAX_MS} ms more than the bare loop, is {met}.");
         Section {
             title: "Time between two runs".to_owned(),
-            tables: vec![table],
+            intro: "The bare loop is an extension of a few lines that lets pi go on after every run, and \
+                    decides nothing."
+                .to_owned(),
+            tables: vec![compared::table(
+                "From the end of a run's last answer to the next run's first request",
+                &all,
+            )],
+            findings: vec![verdict("Between two runs", ours, rival), aim],
             ..Section::default()
         }
     }
 
     fn context(&self) -> Result<Section> {
         let mut tokens = Tokens::new()?;
+        let all = self.0.each_ref().map(|(contender, walks)| {
+            let exchanges = walks.first().map(|walk| walk.exchanges.as_slice());
+            let context = Context::of(exchanges.unwrap_or_default(), &mut tokens);
+            (*contender, context)
+        });
+        let beside = format!("beside {}", Contender::Rival.name());
         let mut table = Table::new(
-            "Tokens (o200k) that are not of the models' own answers and calls",
+            "What is neither the model's own words nor the result of a call; tokens as of o200k",
             [
                 "",
-                "in the first request",
-                "added to the context per run",
+                "tokens in the first request",
+                "tokens added per run",
+                &beside,
                 "bytes added per run",
-                "read anew per run, without a cache's help",
+                "tokens read anew per run",
+                &beside,
             ],
         );
-        let mut plot = Plot::linear(
-            "context.svg",
-            "Tokens a provider with a cache reads anew",
-            "runs",
-            "tokens in all",
-        );
-        for (contender, walks) in self.each() {
-            let Some(walk) = walks.first() else { continue };
-            let context = Context::of(walk, &mut tokens);
+        let mut plot = Plot::linear("context.svg", "Tokens read anew, in all", "runs", "tokens");
+        let rival = &all[2].1;
+        let count = |value: f64| Unit::Count("").show(value);
+        for (contender, context) in &all {
             table.row([
                 contender.name().to_owned(),
-                Unit::Count("").show(context.at_first),
-                Unit::Count("").show(context.per_run),
-                Unit::Count("").show(context.bytes_per_run),
-                Unit::Count("").show(context.anew_per_run),
+                count(context.at_first),
+                count(context.per_run),
+                format!("{:.2}", context.per_run / rival.per_run),
+                count(context.bytes_per_run),
+                count(context.anew_per_run),
+                format!("{:.2}", context.anew_per_run / rival.anew_per_run),
             ]);
-            plot.line(contender.name(), context.anew);
+            plot.line(contender.name(), context.anew.clone());
         }
+        let ours = &all[1].1;
+        let added = met(ours.per_run <= CONTEXT_SHARE_MAX * rival.per_run);
+        let anew = met(ours.anew_per_run <= CONTEXT_SHARE_MAX * rival.anew_per_run);
+        let aim = format!(
+            "The aim, at most {CONTEXT_SHARE_MAX} of what {} causes, is {added} for what stays in the \
+             context, and {anew} for what is read anew.",
+            Contender::Rival.name()
+        );
         Ok(Section {
             title: "What a run adds to the context".to_owned(),
+            intro: CONTEXT_INTRO.to_owned(),
             tables: vec![table],
             plots: vec![plot],
-            ..Section::default()
+            findings: vec![aim],
         })
     }
 
@@ -113,11 +108,15 @@ impl Walks {
             "Requests that do not continue the request before them",
             ["", "requests", "no continuation", "first difference"],
         );
-        for (contender, walks) in self.each() {
-            let Some(walk) = walks.first() else { continue };
-            let pairs = traffic::pairs(&walk.exchanges);
+        let mut of_ours = 0;
+        for (contender, walks) in &self.0 {
+            let exchanges = walks.iter().map(|walk| &walk.exchanges);
+            let pairs: Vec<_> = exchanges.flat_map(|all| traffic::pairs(all)).collect();
             let breaks = pairs.iter().filter_map(|(a, b)| traffic::first_break(a, b));
             let breaks: Vec<_> = breaks.collect();
+            if *contender == Contender::Ours {
+                of_ours = breaks.len();
+            }
             let mut causes: Vec<&str> = breaks.iter().map(traffic::Break::cause).collect();
             causes.sort_unstable();
             causes.dedup();
@@ -130,49 +129,27 @@ impl Walks {
         }
         Section {
             title: "Cached prefixes".to_owned(),
+            intro: "A provider's cache helps as far as a request begins like the one before it."
+                .to_owned(),
             tables: vec![table],
-            ..Section::default()
-        }
-    }
-
-    fn memory(&self) -> Section {
-        let mut table = Table::new(
-            "Resident memory, in the median",
-            [
-                "",
-                "pi before the goal",
-                "its children",
-                "pi after the runs",
-                "its children then",
-            ],
-        );
-        for (contender, walks) in self.each() {
-            let median = |of: fn(&Walk) -> u64| {
-                #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
-                let values = walks.iter().map(|walk| of(walk) as f64).collect();
-                Samples::new(Unit::Bytes, values).show_median()
-            };
-            table.row([
-                contender.name().to_owned(),
-                median(|walk| walk.at_rest.pi),
-                median(|walk| walk.at_rest.children),
-                median(|walk| walk.at_end.pi),
-                median(|walk| walk.at_end.children),
-            ]);
-        }
-        Section {
-            title: "Memory".to_owned(),
-            tables: vec![table],
+            findings: vec![format!("The aim, none of ours, is {}.", met(of_ours == 0))],
             ..Section::default()
         }
     }
 }
 
-const NANOSECONDS_A_MILLISECOND: f64 = 1e6;
+const CONTEXT_INTRO: &str = "Added is by how much the last request is longer than the first; a message that \
+    an extension makes shorter later on counts as what is left of it. Read anew is what follows the longest \
+    beginning that a request has in common with the one before it, as a provider with a cache bills it, the \
+    model's own words and the results of its calls included.";
 
-fn times(durations: impl Iterator<Item = Duration>) -> Samples {
-    let values = durations.map(|one| one.as_secs_f64() * 1e9).collect();
-    Samples::new(Unit::Nanoseconds, values)
+/// Ours may take so much longer between two runs than the bare loop, in milliseconds.
+const ADDED_MAX_MS: f64 = 2.0;
+/// Ours may add so much to the context, of what the other extension adds.
+const CONTEXT_SHARE_MAX: f64 = 0.1;
+
+const fn met(is_met: bool) -> &'static str {
+    if is_met { "met" } else { "missed" }
 }
 
 /// What one walk puts into the context.
@@ -185,8 +162,8 @@ struct Context {
 }
 
 impl Context {
-    fn of(walk: &Walk, tokens: &mut Tokens) -> Self {
-        let pairs = traffic::pairs(&walk.exchanges);
+    fn of(exchanges: &[Exchange], tokens: &mut Tokens) -> Self {
+        let pairs = traffic::pairs(exchanges);
         let first = pairs.first().map(|(first, _)| *first);
         let last = pairs.last().map(|(_, last)| *last);
         let host = |request, tokens: &mut Tokens| as_f64(tokens.of_host(request));
@@ -211,6 +188,3 @@ impl Context {
         }
     }
 }
-
-/// Kept in step with what the page says.
-const _: () = assert!(RUNS == 50);

@@ -142,7 +142,7 @@ fn play(task: Task) -> Ending {
     let of_auditor = exchanges.iter().filter(|e| e.request.model == AUDITOR);
     Ending {
         task,
-        requests: exchanges.len(),
+        requests: exchanges.len().min(REQUESTS_MAX),
         of_auditor: of_auditor.count(),
         broken: breaks.count(),
         how,
