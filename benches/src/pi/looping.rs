@@ -176,7 +176,10 @@ impl Context {
         let mut anew = Vec::new();
         for (at, (before, after)) in pairs.iter().enumerate() {
             sum += as_f64(tokens.read_anew(before, after));
-            anew.push((as_f64(at + 1) / 2.0, sum));
+            // Two requests a run.
+            if at % 2 == 1 {
+                anew.push((as_f64(at / 2 + 1), sum));
+            }
         }
         let runs = as_f64(pairs.len()) / 2.0;
         Self {

@@ -167,3 +167,79 @@ pub(super) fn host_bytes(request: &Request) -> usize {
     let bytes = |value: &Value| value.to_string().len();
     of_host.map(bytes).sum::<usize>() + bytes(&request.json["tools"])
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A request as the server would have parsed it.
+    fn request(tools: &[&str], messages: &[(&str, &str)]) -> Request {
+        let tools: Vec<Value> = tools.iter().map(|name| json!({ "name": name })).collect();
+        let said: Vec<Value> = messages
+            .iter()
+            .map(|(role, text)| json!({ "role": role, "content": text }))
+            .collect();
+        let parsed = messages.iter().map(|(role, text)| goal_sim::Message {
+            role: (*role).to_owned(),
+            text: (*text).to_owned(),
+            calls: Vec::new(),
+        });
+        Request {
+            number: 0,
+            nth: 0,
+            model: EXECUTOR.to_owned(),
+            messages: parsed.collect(),
+            json: json!({ "tools": tools, "messages": said }),
+            tools,
+            raw: Vec::new(),
+            authorization: None,
+            arrived: Duration::ZERO,
+        }
+    }
+
+    const BEFORE: [(&str, &str); 2] = [("system", "You help."), ("user", "Count the stars.")];
+    const ANSWER: (&str, &str) = ("assistant", "One.");
+
+    #[test]
+    fn a_request_that_begins_like_the_one_before_continues_it() {
+        let before = request(&["read"], &BEFORE);
+        let more = [BEFORE[0], BEFORE[1], ANSWER];
+        assert_eq!(first_break(&before, &request(&["read"], &more)), None);
+    }
+
+    #[test]
+    fn other_tools_another_prompt_and_a_changed_or_missing_message_break_it() {
+        let before = request(&["read"], &BEFORE);
+        let broken = |tools: &[&str], messages: &[(&str, &str)]| {
+            first_break(&before, &request(tools, messages))
+        };
+        assert_eq!(broken(&["read", "bash"], &BEFORE), Some(Break::Tools));
+        let prompt = [("system", "You count."), BEFORE[1]];
+        assert_eq!(broken(&["read"], &prompt), Some(Break::System));
+        let changed = [BEFORE[0], ("user", "Stale.")];
+        assert_eq!(broken(&["read"], &changed), Some(Break::Message { at: 1 }));
+        assert_eq!(
+            broken(&["read"], &BEFORE[..1]),
+            Some(Break::Message { at: 1 })
+        );
+    }
+
+    #[test]
+    fn what_follows_the_first_change_is_read_anew_and_all_of_it_if_the_tools_change() {
+        let mut tokens = Tokens::new().unwrap();
+        let before = request(&["read"], &BEFORE);
+        let longer = [BEFORE[0], BEFORE[1], ANSWER];
+        let longer = request(&["read"], &longer);
+        let answer = tokens.of_text(ANSWER.1);
+        assert_eq!(tokens.read_anew(&before, &longer), answer);
+        let changed = [BEFORE[0], ("user", "Stale."), ANSWER];
+        let changed = request(&["read"], &changed);
+        let stale = tokens.of_text("Stale.");
+        assert_eq!(tokens.read_anew(&before, &changed), stale + answer);
+        let retooled = request(&["bash"], &BEFORE);
+        let whole = tokens.of_host(&retooled);
+        assert_eq!(tokens.read_anew(&before, &retooled), whole);
+    }
+}
