@@ -133,7 +133,7 @@ impl Iterator for Marks<'_> {
     type Item = Mark;
 
     fn next(&mut self) -> Option<Mark> {
-        while let Some(ahead) = self.text[self.seen_to..].find('<') {
+        while let Some(ahead) = bracket_in(&self.text.as_bytes()[self.seen_to..]) {
             let start = self.seen_to + ahead;
             let found = mark_at(self.text, start);
             // A mark holds one `<`, its first byte, so searching on behind it misses none.
@@ -147,8 +147,34 @@ impl Iterator for Marks<'_> {
     }
 }
 
+/// Bytes that are looked at in one go: so many that the compiler compares them all at once.
+const STRIDE_BYTES: usize = 32;
+
+/// Where the first `<` is. In reports it is seldom far, and the library's search for a far one begins with
+/// more work than this.
+fn bracket_in(bytes: &[u8]) -> Option<usize> {
+    // No early end inside a stride, which would mean one byte after the other.
+    let is_clean = |stride: &&[u8]| {
+        !stride
+            .iter()
+            .fold(false, |found, &byte| found | (byte == b'<'))
+    };
+    let clean = bytes
+        .chunks_exact(STRIDE_BYTES)
+        .take_while(is_clean)
+        .count()
+        * STRIDE_BYTES;
+    let at = bytes[clean..].iter().position(|&byte| byte == b'<')?;
+    Some(clean + at)
+}
+
 fn mark_at(text: &str, start: usize) -> Option<Mark> {
     let rest = &text.as_bytes()[start..];
+    // Most brackets are no mark, and their next letter tells it of nearly all of them.
+    let letter = if rest.get(1) == Some(&b'/') { 2 } else { 1 };
+    if !matches!(rest.get(letter), Some(b't' | b'T')) {
+        return None;
+    }
     SPELLINGS.into_iter().find_map(|(spelling, opens, name)| {
         let head = rest.get(..spelling.len())?;
         let at = start..start + spelling.len();
