@@ -123,10 +123,11 @@ impl Growing {
                 "may grow",
             ],
         );
-        let mut plot = Plot::log_log(self.file, self.title, self.size, "nanoseconds");
+        let mut plot = Plot::log_log(self.file, self.title, self.size, "microseconds");
         for curve in &self.curves {
             table.row(curve.row());
-            plot.line(&curve.name, curve.points.clone());
+            let microseconds = curve.points.iter().map(|(size, time)| (*size, time / 1e3));
+            plot.line(&curve.name, microseconds.collect());
         }
         Section {
             title: self.title.to_owned(),

@@ -102,7 +102,7 @@ pub(super) fn section(effort: Effort) -> Result<Section> {
             "ours",
             "best JavaScript",
             "split and filter",
-            "ours to best",
+            "ours to the faster JavaScript",
         ],
     );
     let mut slower = Vec::new();
@@ -110,7 +110,12 @@ pub(super) fn section(effort: Effort) -> Result<Section> {
         let bytes = race.texts[at].len();
         let samples = race.run(at, effort.pick(5, 15))?;
         let [ours, split, best] = samples.map(|times| throughput(&times, bytes));
-        let ratio = ours.ratio_to(&best);
+        let faster = if split.median() > best.median() {
+            &split
+        } else {
+            &best
+        };
+        let ratio = ours.ratio_to(faster);
         if ratio < 1.0 {
             slower.push((*name).to_owned());
         }
@@ -149,12 +154,9 @@ fn intro() -> String {
 
 fn verdict(slower: &[String]) -> String {
     if slower.is_empty() {
-        return "On none of these texts is the best JavaScript faster than ours.".to_owned();
+        return "On none of these texts is JavaScript faster than ours.".to_owned();
     }
-    format!(
-        "The best JavaScript is faster than ours on: {}.",
-        slower.join(", ")
-    )
+    format!("JavaScript is faster than ours on: {}.", slower.join(", "))
 }
 
 fn throughput(times: &Samples, bytes: usize) -> Samples {

@@ -19,6 +19,8 @@ use crate::stopwatch::{SAMPLE, Side, alone, by_turns, per_call};
 const ENTRIES: usize = 10_000;
 /// Records of ours.
 const RECORDS: usize = 1_000;
+/// As many records as the extension sends at most.
+const RECORDS_MAX: usize = 20_000;
 /// The most a read may take for each entry of another kind, in nanoseconds.
 const AIM_NS: f64 = 1_000.0;
 
@@ -65,32 +67,35 @@ pub(super) fn section(effort: Effort) -> Result<Section> {
         ),
         ["read", "time", "for each entry"],
     );
-    for (what, samples) in [
-        ("pi itself: the branch", branch),
-        ("the extension: our records, with the branch", records),
+    for (what, samples, walks) in [
+        ("pi itself: the branch", branch, true),
+        ("the extension: our records, with the branch", records, true),
         (
             "the extension: whether an audit was lost, with the branch",
             lost,
+            true,
         ),
-        ("pi itself: the entries of the context", context),
+        ("pi itself: the entries of the context", context, true),
         (
             "the extension: whether the goal's message is in the context",
             present,
+            false,
         ),
     ] {
-        table.row([
-            what.to_owned(),
-            samples.show(),
-            each(samples, ENTRIES).show_median(),
-        ]);
+        let each = if walks {
+            each(samples, ENTRIES).show_median()
+        } else {
+            "–".to_owned()
+        };
+        table.row([what.to_owned(), samples.show(), each]);
     }
     let opening = (records.median() + lost.median()) / as_f64(ENTRIES);
     Ok(Section {
         title: "Session read".to_owned(),
         intro: "When a session opens, the extension walks its branch and sends our records to the core; entries of \
                 other kinds it only passes by. The session is pi's own, in memory, and pi's own walk is what the \
-                figures of the extension begin with. At a settle boundary it asks whether the goal's message is \
-                still in the context."
+                figures of the extension begin with. At the end of a run it asks whether the goal's \
+                message is still in the context, and remembers the answer until that may have changed."
             .to_owned(),
         tables: vec![table, core(rounds)],
         findings: vec![aim(opening)],
@@ -161,6 +166,7 @@ pub(super) fn growing(effort: Effort) -> Result<Growing> {
         failure.map_or(Ok(()), Err)?;
         curves.push(curve);
     }
+    let sizes = [RECORDS, 5_000, RECORDS_MAX];
     curves.push(Curve::over(
         "core: records of ours",
         Law::Linear,
@@ -176,7 +182,8 @@ pub(super) fn growing(effort: Effort) -> Result<Growing> {
         title: "Session read against the session",
         file: "growth-session.svg",
         size: "entries of the session",
-        intro: "Entries of other kinds for the extension, records of ours for the core.".to_owned(),
+        intro: "Entries of other kinds for the extension, records of ours for the core, which is sent no more than the largest \
+                number here.".to_owned(),
         curves,
     })
 }
