@@ -18,6 +18,8 @@
 
 use std::ops::Range;
 
+use memchr::memchr;
+
 use crate::{is_blank, is_line_end};
 
 /// Whether some opener has no closer of its own name after it.
@@ -133,7 +135,7 @@ impl Iterator for Marks<'_> {
     type Item = Mark;
 
     fn next(&mut self) -> Option<Mark> {
-        while let Some(ahead) = bracket_in(&self.text.as_bytes()[self.seen_to..]) {
+        while let Some(ahead) = memchr(b'<', &self.text.as_bytes()[self.seen_to..]) {
             let start = self.seen_to + ahead;
             let found = mark_at(self.text, start);
             // A mark holds one `<`, its first byte, so searching on behind it misses none.
@@ -145,27 +147,6 @@ impl Iterator for Marks<'_> {
         self.seen_to = self.text.len();
         None
     }
-}
-
-/// Bytes that are looked at in one go: so many that the compiler compares them all at once.
-const STRIDE_BYTES: usize = 32;
-
-/// Where the first `<` is. In reports it is seldom far, and the library's search for a far one begins with
-/// more work than this.
-fn bracket_in(bytes: &[u8]) -> Option<usize> {
-    // No early end inside a stride, which would mean one byte after the other.
-    let is_clean = |stride: &&[u8]| {
-        !stride
-            .iter()
-            .fold(false, |found, &byte| found | (byte == b'<'))
-    };
-    let clean = bytes
-        .chunks_exact(STRIDE_BYTES)
-        .take_while(is_clean)
-        .count()
-        * STRIDE_BYTES;
-    let at = bytes[clean..].iter().position(|&byte| byte == b'<')?;
-    Some(clean + at)
 }
 
 fn mark_at(text: &str, start: usize) -> Option<Mark> {
