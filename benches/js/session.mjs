@@ -13,6 +13,7 @@ const { CUSTOM_TYPE, auditWasLost, fullMessagePresent, newSession, readRecords }
 
 const TAG = { id: "g-1", generation: 1 };
 const sessions = new Map();
+const branches = new Map();
 
 /** A session with the goal's message and one saved goal, and so many entries of other kinds after them. */
 function sessionWith(entries) {
@@ -31,13 +32,18 @@ function sessionWith(entries) {
 const READS = {
   branch: (ctx, entries) => ctx.sessionManager.getBranch().length === entries + 2,
   records: (ctx) => readRecords(ctx).length === 2,
+  // Without pi's walk: the branch is there already.
+  own: (_ctx, entries) => readRecords({ sessionManager: { getBranch: () => branches.get(entries) } }).length === 2,
   lost: (ctx) => auditWasLost(ctx) === false,
   context: (ctx) => ctx.sessionManager.buildContextEntries().length > 0,
   present: (ctx, _entries, session) => fullMessagePresent(ctx, session) === true,
 };
 
 serve(({ read, entries, ms }) => {
-  if (!sessions.has(entries)) sessions.set(entries, sessionWith(entries));
+  if (!sessions.has(entries)) {
+    sessions.set(entries, sessionWith(entries));
+    branches.set(entries, sessions.get(entries).getBranch());
+  }
   const ctx = { sessionManager: sessions.get(entries) };
   const session = { ...newSession(), pursued: TAG };
   if (!READS[read](ctx, entries, session)) throw new Error(`${read} of ${entries} entries is wrong`);

@@ -141,14 +141,15 @@ fn core(rounds: usize) -> Table {
 pub(super) fn growing(effort: Effort) -> Result<Growing> {
     let mut script = script()?;
     // What is compiled only once it has run often is compiled before any size is measured.
-    for read in ["branch", "records", "context", "present"] {
+    for read in ["branch", "records", "own", "context", "present"] {
         sample(&mut script, read, 100)?;
     }
     let sizes = effort.pick([300, 3_000, 30_000], [300, 5_000, 100_000]);
     let mut curves = Vec::new();
     for (name, read, law) in [
         ("pi: the branch", "branch", None),
-        ("extension: our records", "records", Some(Law::Linear)),
+        ("extension: our records", "records", None),
+        ("of that without pi's walk", "own", Some(Law::Linear)),
         ("pi: the context", "context", None),
         (
             "extension: is the message there?",
