@@ -37,7 +37,9 @@ fn clippy(what: &[&str]) -> Result<()> {
 pub(crate) fn terminal() -> Result<()> {
     let mut tests = project::node();
     tests.args(["--import", "./resolve.mjs", "--test"]);
-    tests
-        .args(["session.test.ts", "ui.test.ts"].map(|file| project::extension_folder().join(file)));
+    tests.args(
+        ["events.test.ts", "session.test.ts", "ui.test.ts"]
+            .map(|file| project::extension_folder().join(file)),
+    );
     project::run(&mut tests)
 }

@@ -1,6 +1,6 @@
 /** pi's events, as facts for the core. */
 import type {
-  AgentBeforeSettleEvent, ExtensionAPI, ExtensionContext, ToolExecutionEndEvent, TurnEndEvent,
+  AgentBeforeSettleEvent, ExtensionAPI, ExtensionContext, ToolExecutionEndEvent,
 } from "@earendil-works/pi-coding-agent";
 import { getKeybindings } from "@earendil-works/pi-tui";
 import type { Core } from "./core.ts";
@@ -90,18 +90,25 @@ export function registerEvents(
     session.answer = undefined;
     core.send({ type: "run_started" });
   }));
-  pi.on("turn_start", guard(() => {
+  // No handler of `turn_end`: for each one pi goes through the whole session several times a turn, to prepare entries
+  // that we never add. What comes next tells as much: another turn, a compaction, or the end of the agent.
+  pi.on("turn_start", guard(async (_event, ctx) => {
+    await turnEnded(ctx);
     session.turn += 1;
-    session.ending = session.batchRan = session.turnWorked = false;
+    session.ending = session.batchRan = session.turnWorked = session.turnBroke = false;
+    session.turnOpen = true;
     session.terminated.clear();
+    session.results.clear();
   }));
+  pi.on("agent_end", guard((_event, ctx) => turnEnded(ctx)));
   pi.on("message_end", guard(({ message }) => {
     if (message.role === "custom" && message.customType === CUSTOM_TYPE) arrived(message.details as MessageDetailsWire);
+    if (message.role === "toolResult") session.results.add(message.toolCallId);
     if (message.role !== "assistant") return;
+    session.turnBroke = message.stopReason === "aborted" || message.stopReason === "error";
     const error = message.errorMessage ? cut(message.errorMessage, ERROR_MAX) : null;
     session.answer = { text: textOf(message.content), error, aborted: message.stopReason === "aborted" };
   }));
-  pi.on("turn_end", guard(turnEnded));
 
   /** Whatever run is going works on its goal now. */
   function arrived({ goalId, generation }: MessageDetailsWire): void {
@@ -118,10 +125,13 @@ export function registerEvents(
     session.starting = undefined;
   }));
 
-  async function turnEnded(event: TurnEndEvent, ctx: ExtensionContext): Promise<undefined> {
-    const goesOn = event.toolResults.some((result) => !session.terminated.has(result.toolCallId));
+  /** Says that the turn that was open is over, before pi asks the model again. */
+  async function turnEnded(ctx: ExtensionContext): Promise<undefined> {
+    if (!session.turnOpen) return;
+    session.turnOpen = false;
+    const goesOn = [...session.results].some((call) => !session.terminated.has(call));
     if (session.ending && goesOn) effects.abortRun(ctx);
-    const brokenOff = ctx.signal?.aborted === true || event.outcome !== "completed";
+    const brokenOff = ctx.signal?.aborted === true || session.turnBroke;
     if (session.turnWorked || brokenOff) core.send({ type: "turn_ended", brokenOff });
     else await core.ask({ type: "turn_ended", brokenOff }, TURN_MS);
   }
@@ -181,7 +191,8 @@ export function registerEvents(
 
   // Compaction
 
-  pi.on("session_before_compact", guard(({ reason, signal }) => {
+  pi.on("session_before_compact", guard(async ({ reason, signal }, ctx) => {
+    if (session.turnOpen) await turnEnded(ctx);
     session.compaction = { manual: reason === "manual", signal };
     core.send({ type: "compaction_started" });
   }));

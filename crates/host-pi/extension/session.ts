@@ -43,6 +43,12 @@ export interface Session {
   /** A call of this turn did work. */
   turnWorked: boolean;
   turn: number;
+  /** The turn is going, or nobody has said yet that it is over. */
+  turnOpen: boolean;
+  /** The answer of this turn was broken off, by an error or an abort. */
+  turnBroke: boolean;
+  /** Calls of this turn that have their result. */
+  results: Set<string>;
   /** The compaction that is going on. */
   compaction: { manual: boolean; signal: AbortSignal } | undefined;
   /** A dialog of some extension is open. */
@@ -55,7 +61,8 @@ export function newSession(): Session {
   return {
     alive: true, ctx: undefined, pursued: null, waiting: false, running: false, starting: undefined, fullSeen: undefined,
     abortedByUs: false, stopped: false, asking: false, moves: 0, ending: false,
-    terminated: new Set(), batchRan: false, turnWorked: false, turn: 0, compaction: undefined, prompting: false,
+    terminated: new Set(), batchRan: false, turnWorked: false, turn: 0,
+    turnOpen: false, turnBroke: false, results: new Set(), compaction: undefined, prompting: false,
     answer: undefined,
   };
 }
