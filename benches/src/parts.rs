@@ -52,5 +52,8 @@ pub(crate) fn growing(effort: Effort) -> Result<Vec<Growing>> {
 
 /// What takes part beside our own code.
 pub(crate) fn versions() -> Result<Vec<(String, String)>> {
-    Ok(vec![("Node".to_owned(), node::version()?)])
+    Ok(vec![(
+        "Node".to_owned(),
+        node::version()?.trim_start_matches('v').to_owned(),
+    )])
 }

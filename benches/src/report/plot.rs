@@ -28,6 +28,8 @@ const COLOURS: [RGBColor; 7] = [
 /// The share of a range that is left free above, on a linear scale, and the factor, on a logarithmic one.
 const HEADROOM: f64 = 1.1;
 const LOG_HEADROOM: f64 = 2.0;
+/// The share of the height that a line of the legend takes; it stands above all points where the scale is logarithmic.
+const LEGEND_LINE: f64 = 0.047;
 
 /// Figures against another quantity.
 #[derive(Debug, Clone, PartialEq)]
@@ -182,7 +184,19 @@ impl Plot {
         let points = self.series.iter().flat_map(|series| &series.points);
         let xs: Vec<f64> = points.clone().map(|point| point.0).collect();
         let ys: Vec<f64> = points.map(|point| point.1).collect();
-        Some((self.range(&xs)?, self.range(&ys)?))
+        Some((self.range(&xs)?, self.below_legend(self.range(&ys)?)))
+    }
+
+    /// The same range, and above it room for the legend.
+    fn below_legend(&self, range: Range<f64>) -> Range<f64> {
+        if !self.log_log {
+            return range;
+        }
+        // Its frame takes as much as a line.
+        let lines: f64 = self.series.iter().map(|_| LEGEND_LINE).sum();
+        let share = (lines + LEGEND_LINE).min(0.5);
+        let taller = (range.end / range.start).powf(share / (1.0 - share));
+        range.start..range.end * taller
     }
 
     fn range(&self, values: &[f64]) -> Option<Range<f64>> {
