@@ -333,7 +333,9 @@ impl World {
                 return; // An older message that lay in pi's queue: the newer one counts.
             }
             (Drive::Goal(tag), now) => {
-                if *now == Drive::User && self.checks.is_another(tag) {
+                let joins = self.shim.starting.as_ref();
+                let joins = joins.is_some_and(|start| start.tag == *tag);
+                if *now == Drive::User && (joins || self.checks.is_another(tag)) {
                     self.checks.run_begins(); // What was done for the user counts for nothing.
                 }
                 self.shim.starting = None;
