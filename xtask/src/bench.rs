@@ -6,7 +6,7 @@ use crate::{project, setup};
 
 /// Runs the benches with these arguments; their exit status is ours.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    setup::run()?;
+    setup::pi()?;
     let binary = project::build_release()?;
     let mut command = project::cargo();
     command.args(["run", "--quiet", "--release", "--package", "goal-benches"]);

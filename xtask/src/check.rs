@@ -18,7 +18,7 @@ pub(crate) fn format(check: bool) -> Result<()> {
 pub(crate) fn lint() -> Result<()> {
     clippy(&["--workspace"])?;
     clippy(&["--package", "goal-engine", "--features", "canary"])?;
-    setup::run()?;
+    setup::pi()?;
     let mut types = project::node();
     types
         .args(["node_modules/typescript/bin/tsc", "--project"])

@@ -8,7 +8,7 @@ use crate::{project, setup};
 
 /// Fetches pi, builds what users get, and runs the demonstration (`tests/src/bin/goal-demo.rs`).
 pub(crate) fn run() -> Result<()> {
-    setup::run()?;
+    setup::pi()?;
     eprintln!("== building goal-auditor");
     let binary = project::build_release()?;
     eprintln!("== running a goal");
@@ -18,7 +18,7 @@ pub(crate) fn run() -> Result<()> {
 /// Makes the pictures of the documentation anew (`tests/src/bin/goal-screens.rs` and
 /// `goal-report-picture.rs`).
 pub(crate) fn screens() -> Result<()> {
-    setup::run()?;
+    setup::pi()?;
     let binary = project::build_debug()?;
     run_tool("goal-screens", &binary)?;
     run_tool("goal-report-picture", &binary)

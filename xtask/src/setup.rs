@@ -9,9 +9,14 @@ use anyhow::{Context, Result, bail};
 
 use crate::project;
 
-/// Installs what the tests run on.
+/// Installs the pi that everything else runs on.
+pub(crate) fn pi() -> Result<()> {
+    pinned(&project::pi_folder(), "pi, Node, tsc; about 400 MB")
+}
+
+/// Installs all that the tests run on.
 pub(crate) fn run() -> Result<()> {
-    pinned(&project::pi_folder(), "pi, Node, tsc; about 400 MB")?;
+    pi()?;
     pinned(
         &project::registry_folder(),
         "a registry of packages; about 65 MB",

@@ -53,7 +53,7 @@ fn on_pi(arguments: &[String]) -> Option<Vec<String>> {
 }
 
 fn on_the_real_pi(files: &[String]) -> Result<()> {
-    crate::setup::run()?;
+    crate::setup::pi()?;
     let mut command = project::cargo();
     command.args(["run", "--quiet", "--package", "goal-tests"]);
     command.args(["--bin", "goal-scenario", "--"]).args(files);
