@@ -82,5 +82,6 @@ impl Drop for Script {
 pub fn version() -> Result<String> {
     let output = Command::new(install::pi_node()).arg("--version").output();
     let output = output.context("cannot start Node")?;
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    let told = String::from_utf8_lossy(&output.stdout);
+    Ok(told.trim().trim_start_matches('v').to_owned())
 }

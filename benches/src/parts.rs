@@ -52,8 +52,5 @@ pub(crate) fn growing(effort: Effort) -> Result<Vec<Growing>> {
 
 /// What takes part beside our own code.
 pub(crate) fn versions() -> Result<Vec<(String, String)>> {
-    Ok(vec![(
-        "Node".to_owned(),
-        node::version()?.trim_start_matches('v').to_owned(),
-    )])
+    Ok(vec![("Node".to_owned(), node::version()?)])
 }

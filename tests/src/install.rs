@@ -64,23 +64,19 @@ pub fn unsealed() -> Binary {
 
 /// Installs our extension into an agent folder, as a user does.
 pub(crate) fn install_into(agent_dir: &Path) {
-    let mut command = xtask();
-    command
-        .args(["install", "--agent-dir"])
-        .arg(agent_dir)
-        .arg("--binary")
-        .arg(binary());
-    run(command);
+    put("install", "--agent-dir", agent_dir);
 }
 
 /// Makes the packages that users install, with the binary of this build, as `cargo xtask dist` does.
 pub fn make_packages(out: &Path) {
+    put("dist", "--out", out);
+}
+
+/// Runs a task that puts the binary of this build into a folder.
+fn put(task: &str, option: &str, folder: &Path) {
     let mut command = xtask();
-    command
-        .args(["dist", "--out"])
-        .arg(out)
-        .arg("--binary")
-        .arg(binary());
+    command.args([task, option]).arg(folder);
+    command.arg("--binary").arg(binary());
     run(command);
 }
 

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::compared::{self, times, verdict};
+use super::compared::{self, figures, verdict};
 use super::contender::Contender;
 use super::progress::Progress;
 use super::walk::{Errand, Walk, in_turns};
@@ -44,7 +44,7 @@ pub(super) fn measure(effort: Effort, progress: &Progress) -> Result<Vec<Section
 }
 
 fn time(walks: &Walks) -> Section {
-    let all = samples(walks, |walk| times(walk.after_calls()).values);
+    let all = figures(walks, Walk::after_calls);
     Section {
         title: "Time per tool call".to_owned(),
         intro: "One run, in which every answer of the model asks to read a small file.".to_owned(),
@@ -58,7 +58,7 @@ fn time(walks: &Walks) -> Section {
 }
 
 fn first_request(walks: &Walks) -> Section {
-    let all = samples(walks, |walk| times([walk.to_first_request]).values);
+    let all = figures(walks, |walk| vec![walk.to_first_request]);
     Section {
         title: "From `/goal` to the first request".to_owned(),
         intro: "The first goal of a pi that has just started; without an extension, the same text as a \
@@ -71,14 +71,6 @@ fn first_request(walks: &Walks) -> Section {
         findings: vec![verdict("The first goal", &all[1].1, &all[2].1)],
         ..Section::default()
     }
-}
-
-fn samples(walks: &Walks, of: impl Fn(&Walk) -> Vec<f64>) -> Vec<(Contender, Samples)> {
-    let all = walks.iter().map(|(contender, walks)| {
-        let values = walks.iter().flat_map(&of).collect();
-        (*contender, Samples::new(Unit::Nanoseconds, values))
-    });
-    all.collect()
 }
 
 fn files(walks: &Walks) -> Section {

@@ -4,16 +4,28 @@ use std::cmp::Ordering;
 use std::time::Duration;
 
 use super::contender::Contender;
+use super::walk::Walk;
 use crate::measure::{Samples, Unit};
 use crate::report::Table;
+use crate::stopwatch::nanoseconds;
 
 const NANOSECONDS_A_MILLISECOND: f64 = 1e6;
 
 /// Times as figures.
 pub(super) fn times(durations: impl IntoIterator<Item = Duration>) -> Samples {
     let durations = durations.into_iter();
-    let values = durations.map(|one| one.as_secs_f64() * 1e9).collect();
+    let values = durations.map(nanoseconds).collect();
     Samples::new(Unit::Nanoseconds, values)
+}
+
+/// The times that `of` finds in the walks of each contender.
+pub(super) fn figures<const N: usize>(
+    walks: &[(Contender, Vec<Walk>); N],
+    of: impl Fn(&Walk) -> Vec<Duration>,
+) -> [(Contender, Samples); N] {
+    walks
+        .each_ref()
+        .map(|(contender, walks)| (*contender, times(walks.iter().flat_map(&of))))
 }
 
 /// How much more than the other, in the medians.

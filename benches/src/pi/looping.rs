@@ -3,7 +3,7 @@
 use anyhow::Result;
 use goal_sim::Exchange;
 
-use super::compared::{self, added, times, verdict};
+use super::compared::{self, added, figures, verdict};
 use super::contender::Contender;
 use super::progress::Progress;
 use super::traffic::{self, Tokens};
@@ -31,9 +31,7 @@ pub(super) fn measure(effort: Effort, progress: &Progress) -> Result<Vec<Section
 
 impl Walks {
     fn time(&self) -> Section {
-        let all = self.0.each_ref().map(|(contender, walks)| {
-            (*contender, times(walks.iter().flat_map(Walk::between_runs)))
-        });
+        let all = figures(&self.0, Walk::between_runs);
         let [(_, bare), (_, ours), (_, rival)] = &all;
         let met = met(added(ours, bare) <= ADDED_MAX_MS);
         let aim = format!("The aim, {ADDED_MAX_MS} ms more than the bare loop, is {met}.");

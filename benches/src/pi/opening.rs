@@ -9,7 +9,7 @@ use anyhow::Result;
 use goal_tests::{Pi, World};
 use serde_json::{Value, json};
 
-use super::compared::{cells, times, verdict};
+use super::compared::{cells, figures, times, verdict};
 use super::contender::Contender;
 use super::progress::Progress;
 use super::walk::{Errand, NOTES, Walk, in_turns};
@@ -62,17 +62,11 @@ impl Opened {
             }
             Walk::of(&pi, contender, ERRAND)
         })?;
-        let figures = |of: fn(&Walk) -> Vec<Duration>| {
-            let figures = |(contender, walks): &(Contender, Vec<Walk>)| {
-                (*contender, times(walks.iter().flat_map(of)))
-            };
-            walks.each_ref().map(figures)
-        };
         Ok(Self {
             entries,
             ready: ready.map(|(contender, all)| (contender, times(all))),
-            first_request: figures(|walk| vec![walk.to_first_request]),
-            between_runs: figures(Walk::between_runs),
+            first_request: figures(&walks, |walk| vec![walk.to_first_request]),
+            between_runs: figures(&walks, Walk::between_runs),
         })
     }
 }

@@ -7,6 +7,8 @@ use anyhow::{Context as _, Result, ensure};
 use goal_tests::install;
 use serde_json::Value;
 
+use crate::node;
+
 /// Where its version is pinned.
 const FOLDER: &str = "benches/rival";
 
@@ -24,13 +26,10 @@ pub(super) fn install() -> Result<()> {
 
 /// The programs that take part, each with its version.
 pub(super) fn versions() -> Result<Vec<(String, String)>> {
-    let node = Command::new(install::pi_node()).arg("--version").output();
-    let node = node.context("the pinned Node does not start")?;
-    let node = String::from_utf8_lossy(&node.stdout).trim().to_owned();
     let pi = "@earendil-works/pi-coding-agent";
     let rival = "@capyup/pi-goal";
     Ok(vec![
-        ("Node".to_owned(), node.trim_start_matches('v').to_owned()),
+        ("Node".to_owned(), node::version()?),
         ("pi".to_owned(), package_version("tests/pi", pi)?),
         (rival.to_owned(), package_version(FOLDER, rival)?),
     ])

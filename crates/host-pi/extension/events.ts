@@ -192,7 +192,7 @@ export function registerEvents(
   // Compaction
 
   pi.on("session_before_compact", guard(async ({ reason, signal }, ctx) => {
-    if (session.turnOpen) await turnEnded(ctx);
+    await turnEnded(ctx);
     session.compaction = { manual: reason === "manual", signal };
     core.send({ type: "compaction_started" });
   }));

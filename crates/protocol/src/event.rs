@@ -118,7 +118,7 @@ pub enum EventWire {
     },
     /// A message of the user was delivered or queued.
     UserMessage,
-    /// `turn_end`. Awaited when no call of the turn did work.
+    /// A turn is over: what follows it has come. Awaited when no call of the turn did work.
     TurnEnded {
         /// The abort signal is set, or the model's answer is an error.
         broken_off: bool,
