@@ -1,5 +1,7 @@
 //! `counts`: the instructions of parser, engine and session read, against the committed baseline.
 
+use std::process::Command;
+
 use anyhow::Result;
 
 use crate::project;
@@ -7,9 +9,6 @@ use crate::project;
 /// Counts with these arguments; the exit status is ours. Built like the simulator, whose build is there by
 /// then: optimised like what ships, with the engine's own assertions on.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let mut command = project::cargo();
-    command.args(["run", "--quiet", "--profile", "sim"]);
-    command.args(["--package", "goal-bench-cases", "--bin", "goal-count", "--"]);
-    command.args(arguments);
-    project::pass_status_on(&mut command)
+    let mut counter = Command::new(project::build_counter()?);
+    project::pass_status_on(counter.args(arguments))
 }

@@ -7,6 +7,8 @@ use anyhow::{Context, Result, bail};
 
 /// The binary that the extension starts.
 const BINARY: &str = "goal-auditor";
+/// The program that counts instructions.
+const COUNTER: &str = "goal-count";
 
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {
@@ -40,10 +42,28 @@ pub(crate) fn build_release() -> Result<PathBuf> {
     Ok(target_folder()?.join("release").join(file_name()))
 }
 
-/// Builds the binary as the tests run it.
+/// Builds the binary as fast as it can be built.
 pub(crate) fn build_debug() -> Result<PathBuf> {
     run(cargo().args(["build", "--quiet", "--package", BINARY]))?;
     Ok(target_folder()?.join("debug").join(file_name()))
+}
+
+/// Builds all tests, and with them the binary that they run: by itself it would take other features of
+/// what it depends on, and all of that would be built twice.
+pub(crate) fn build_tests() -> Result<PathBuf> {
+    run(cargo().args(["test", "--quiet", "--workspace", "--no-run"]))?;
+    Ok(target_folder()?.join("debug").join(file_name()))
+}
+
+/// Builds the counter of instructions like the simulator, and beside it, so that what both depend on is
+/// built once.
+pub(crate) fn build_counter() -> Result<PathBuf> {
+    let mut command = cargo();
+    command.args(["build", "--quiet", "--profile", "sim"]);
+    command.args(["--package", "goal-sim", "--package", "goal-bench-cases"]);
+    run(command.args(["--bin", COUNTER]))?;
+    let name = format!("{COUNTER}{}", std::env::consts::EXE_SUFFIX);
+    Ok(target_folder()?.join("sim").join(name))
 }
 
 /// The cargo that runs us.

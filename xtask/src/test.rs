@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     counts::run(&[])?;
     step("tests");
     // The end-to-end tests run this binary; told so, they need not ask cargo for it, each by itself.
-    let binary = project::build_debug()?;
+    let binary = project::build_tests()?;
     let mut command = project::cargo();
     command
         .args(["test", "--workspace"])
